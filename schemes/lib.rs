@@ -1,10 +1,10 @@
 //! The catalogue: every scheme is a folder here, and this file joins them.
 //!
-//! A folder's `mod.rs` exports `SCHEME`, `Params`, and its parts: `Control` with `control(&Params, &Setup)` for a window or
-//! rate-based controller, or `Sender`, `Receiver` with `sender(&Params, &Setup)`, `receiver(&Params, &Setup)` for a stream; a stream that
-//! also runs in routers exports `Router` with `router(&Params, &Setup)`. Parts in NDN forwarders are `Strategy` with
-//! `strategy(&Params, &Setup)` and `Link` with `link(&Params, &Setup)`, the part in an SDN controller is `App` with
-//! `app(&Params, &Setup)`; a folder may have them beside `Control`, or alone.
+//! A folder's `mod.rs` exports `SCHEME`, `Params`, and its parts: `Control` with `control(&Params, &Setup)` for a
+//! window or rate-based controller, or `Sender`, `Receiver` with `sender(&Params, &Setup)`, `receiver(&Params, &Setup)`
+//! for a stream; a stream that also runs in routers exports `Router` with `router(&Params, &Setup)`. Parts in NDN
+//! forwarders are `Strategy` with `strategy(&Params, &Setup)` and `Link` with `link(&Params, &Setup)`, the part in an
+//! SDN controller is `App` with `app(&Params, &Setup)`; a folder may have them beside `Control`, or alone.
 
 use std::sync::LazyLock;
 

@@ -20,8 +20,8 @@ impl fmt::Display for NameTaken {
 
 impl std::error::Error for NameTaken {}
 
-/// Adds a scheme to the catalogue of this process, or replaces the registered one of the same name. Networks that were built before keep
-/// theirs. Fails for the name of a scheme of this crate.
+/// Adds a scheme to the catalogue of this process, or replaces the registered one of the same name. Networks that were
+/// built before keep theirs. Fails for the name of a scheme of this crate.
 pub fn register(entry: Entry) -> Result<(), NameTaken> {
     if BUILT_IN.iter().any(|known| known.scheme.name == entry.scheme.name) {
         return Err(NameTaken);

@@ -1,10 +1,11 @@
-//! The workloads that speed is measured on: W1 and W2 dumbbells of TCP flows, W3 a chain, W4 a multicast star; the star again
-//! with a stream instead of datagrams (W4s), and with that stream's group known by name (W4n); N1 and N2 dumbbells of named data;
-//! N3 a network of 200 forwarders of named data under a controller, N3k one of 1000, N10k one of 10 000 with the traffic of N3k; T1k … T1m
-//! a router of named data whose tables hold a thousand to a million names; S10 … S100k dumbbells of ten to a hundred thousand TCP flows with
-//! the same share of the bottleneck each; F8p and F8i a fat tree of 128 hosts with a permutation and with incast, F16p and F16i one of 1024
-//! hosts; M10k and M100k multicast stars of that many receivers; D100 … D100k one TCP flow with a window of a hundred to a hundred thousand segments, of
-//! which some are lost and some overtake, and O100 … O100k the same in order.
+//! The workloads that speed is measured on: W1 and W2 dumbbells of TCP flows, W3 a chain, W4 a multicast star; the star
+//! again with a stream instead of datagrams (W4s), and with that stream's group known by name (W4n); N1 and N2
+//! dumbbells of named data; N3 a network of 200 forwarders of named data under a controller, N3k one of 1000, N10k one
+//! of 10 000 with the traffic of N3k; T1k … T1m a router of named data whose tables hold a thousand to a million names;
+//! S10 … S100k dumbbells of ten to a hundred thousand TCP flows with the same share of the bottleneck each; F8p and F8i
+//! a fat tree of 128 hosts with a permutation and with incast, F16p and F16i one of 1024 hosts; M10k and M100k
+//! multicast stars of that many receivers; D100 … D100k one TCP flow with a window of a hundred to a hundred thousand
+//! segments, of which some are lost and some overtake, and O100 … O100k the same in order.
 
 mod requests;
 
@@ -75,8 +76,8 @@ fn segments(size: &str) -> Option<u32> {
     }
 }
 
-/// One TCP flow like Linux with CUBIC over a path that holds its whole `window` from the first round trip on. With `disorder` one packet in a hundred
-/// overtakes all others on the path, and one in two thousand is lost.
+/// One TCP flow like Linux with CUBIC over a path that holds its whole `window` from the first round trip on. With
+/// `disorder` one packet in a hundred overtakes all others on the path, and one in two thousand is lost.
 pub fn disordered(window: u32, disorder: bool, duration: Duration) -> Blueprint {
     let mut net = Blueprint::new(duration);
     let (from, to) = (net.node("from"), net.node("to"));
@@ -117,8 +118,8 @@ fn table_size(name: &str) -> Option<u32> {
     }
 }
 
-/// `count` NewReno flows without SACK over one bottleneck of 10 ms, each starting `stagger` after the one before; access links 1 Gbit/s,
-/// 1 ms.
+/// `count` NewReno flows without SACK over one bottleneck of 10 ms, each starting `stagger` after the one before;
+/// access links 1 Gbit/s, 1 ms.
 pub fn dumbbell(count: u32, rate: Rate, buffer: u32, stagger: Duration, duration: Duration) -> Blueprint {
     let mut net = Blueprint::new(duration);
     let (left, right) = (net.node("left"), net.node("right"));
@@ -152,8 +153,8 @@ fn newreno() -> tcp::Config {
     }
 }
 
-/// A fat tree of `ports`-port switches ["A Scalable, Commodity Data Center Network Architecture", SIGCOMM 2008, §3] and its hosts: all links 1 Gbit/s and 10 µs;
-/// paths of equal cost are chosen by flow.
+/// A fat tree of `ports`-port switches ["A Scalable, Commodity Data Center Network Architecture", SIGCOMM 2008, §3] and
+/// its hosts: all links 1 Gbit/s and 10 µs; paths of equal cost are chosen by flow.
 fn fat_tree(ports: usize, queue: &PortSpec, duration: Duration) -> (Blueprint, Vec<NodeId>) {
     let mut net = Blueprint::new(duration);
     let half = ports / 2;
@@ -194,7 +195,8 @@ pub fn permutation(ports: usize, duration: Duration) -> Blueprint {
     net
 }
 
-/// All hosts of a fat tree but one send one DCTCP flow each to that one, through queues of 100 packets that mark from 20 on.
+/// All hosts of a fat tree but one send one DCTCP flow each to that one, through queues of 100 packets that mark from
+/// 20 on.
 pub fn incast(ports: usize, duration: Duration) -> Blueprint {
     let mut queue = PortSpec::new(Rate::from_mbps(1000), Duration::from_micros(10), 100);
     queue.queue.mark_above = Some(20);
@@ -252,11 +254,11 @@ pub fn stream_star(receivers: u32, cast: Cast, duration: Duration) -> Blueprint 
     net
 }
 
-/// Two consumers that ask for segments of 1024 bytes, at 500 a second or under a window-based controller, two producers, two routers; all links
-/// 10 Mbit/s, 10 ms, 100 packets, with marks from 64 KiB of Data on.
+/// Two consumers that ask for segments of 1024 bytes, at 500 a second or under a window-based controller, two
+/// producers, two routers; all links 10 Mbit/s, 10 ms, 100 packets, with marks from 64 KiB of Data on.
 ///
-/// The first Interest leaves 2 ms after the start of the run, one gap at 500 a second: so it is in the runs of ndnSIM whose counts stand
-/// beside ours.
+/// The first Interest leaves 2 ms after the start of the run, one gap at 500 a second: so it is in the runs of ndnSIM
+/// whose counts stand beside ours.
 pub fn named(controller: Option<&str>, duration: Duration) -> Blueprint {
     let mut net = Blueprint::new(duration);
     let nodes = ["c1", "c2", "r1", "r2", "p1", "p2"].map(|name| net.node(name));
@@ -289,12 +291,13 @@ pub fn named(controller: Option<&str>, duration: Duration) -> Blueprint {
     net
 }
 
-/// A router whose tables hold `count` names each: next hops for that number of prefixes, as many pending Interests, and as many Data in its content
-/// store. The traffic is the same for every `count`, once the tables are full, which takes `count` requests of either consumer.
+/// A router whose tables hold `count` names each: next hops for that number of prefixes, as many pending Interests, and
+/// as many Data in its content store. The traffic is the same for every `count`, once the tables are full, which takes
+/// `count` requests of either consumer.
 ///
-/// One consumer requests 100 000 Data a second, of all prefixes in turn; their producer takes so long to answer that `count` Interests are
-/// pending at every node of their path. The other one requests as many, drawn from twice as many contents as the store holds. Both consumers are
-/// [`Requester`]s, see [`world`]. All links have 10 Gbit/s and 0.1 ms.
+/// One consumer requests 100 000 Data a second, of all prefixes in turn; their producer takes so long to answer that
+/// `count` Interests are pending at every node of their path. The other one requests as many, drawn from twice as many
+/// contents as the store holds. Both consumers are [`Requester`]s, see [`world`]. All links have 10 Gbit/s and 0.1 ms.
 pub fn tables(count: u32, duration: Duration) -> Blueprint {
     let mut net = Blueprint::new(duration);
     let nodes = ["c1", "c2", "r", "p1", "p2"].map(|name| net.node(name));
@@ -354,11 +357,11 @@ pub fn world(name: &str, duration: Option<Duration>) -> Option<World> {
     Some(world)
 }
 
-/// Routers in a ring with chords, half as many consumers and a tenth as many producers at nodes of their own, all of them under ndnSieve with
-/// its controller; all links 10 Mbit/s, those of the controller apart.
+/// Routers in a ring with chords, half as many consumers and a tenth as many producers at nodes of their own, all of
+/// them under ndnSieve with its controller; all links 10 Mbit/s, those of the controller apart.
 ///
-/// With `sparse` above 1 there are fewer consumers and producers by this factor, and each consumer asks one of the producers around it, so that traffic
-/// and lengths of paths are those of a ring that is smaller by this factor.
+/// With `sparse` above 1 there are fewer consumers and producers by this factor, and each consumer asks one of the
+/// producers around it, so that traffic and lengths of paths are those of a ring that is smaller by this factor.
 pub fn controlled(count: usize, sparse: usize, duration: Duration) -> Blueprint {
     const CHORD: usize = 14;
     let producers = count / 10 / sparse;

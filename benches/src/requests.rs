@@ -1,4 +1,5 @@
-//! Requests of named data that go through all names of large tables. A consumer requests segments of one prefix; these have a million prefixes.
+//! Requests of named data that go through all names of large tables. A consumer requests segments of one prefix; these
+//! have a million prefixes.
 
 use contract::{Cx, Destination, Ecn, Endpoint, Header, Input, Interest, Label, Name, NameId, Random};
 use stack::ndn;

@@ -49,9 +49,11 @@ fn consumers_at_a_constant_rate_get_what_another_simulator_gives_them() {
     assert_eq!(trace.balance.dropped, 0);
 }
 
-/// A thousand Interests are pending at every node of the path of the slow Data, each for 10 ms. The store of the router is full. The other consumer draws from
-/// twice as many contents as it holds, and slow Data, of which there are as many as requests, take places of theirs: with x requests between two of one content
-/// that replace it, x + 2000·(1 − exp(−x/2000)) = 1000, a request finds its content with probability 1 − exp(−x/2000) = 0.23, and none of the first thousand does.
+/// A thousand Interests are pending at every node of the path of the slow Data, each for 10 ms. The store of the router
+/// is full. The other consumer draws from twice as many contents as it holds, and slow Data, of which there are as many
+/// as requests, take places of theirs: with x requests between two of one content that replace it, x + 2000·(1 −
+/// exp(−x/2000)) = 1000, a request finds its content with probability 1 − exp(−x/2000) = 0.23, and none of the first
+/// thousand does.
 #[test]
 fn tables_hold_the_names_that_they_should() {
     let duration = Some(Duration::from_millis(100));
@@ -72,7 +74,8 @@ fn tables_hold_the_names_that_they_should() {
     assert_eq!((trace.balance.dropped, router.count(Tally::NoRoute)), (0, 0));
 }
 
-/// The packets that cross links are about as many as with a tenth of the routers, whose consumers ask as many producers over as many links.
+/// The packets that cross links are about as many as with a tenth of the routers, whose consumers ask as many producers
+/// over as many links.
 #[test]
 fn ten_times_as_many_routers_have_the_same_traffic() {
     let run = |count, sparse| {
@@ -91,7 +94,8 @@ fn ten_times_as_many_routers_have_the_same_traffic() {
 #[test]
 fn consumers_with_windows_fill_the_link_as_in_another_simulator() {
     let trace = run("n2", None);
-    // ndnSIM 2.8, BIC: 54 104 and 61 363 Data in 100 s and 271 marks; its Data are a little smaller. The link has room for 113 636 of ours
+    // ndnSIM 2.8, BIC: 54 104 and 61 363 Data in 100 s and 271 marks; its Data are a little smaller. The link has room
+    // for 113 636 of ours
     let data: Vec<f64> = trace.flows.iter().map(|flow| flow.meter.media().delay_count as f64).collect();
     let (sum, squares) = (data[0] + data[1], data[0] * data[0] + data[1] * data[1]);
     assert!((0.985..=1.0).contains(&(sum / 113_636.0)), "{data:?}");
@@ -117,7 +121,8 @@ fn a_group_by_name_moves_the_packets_of_the_same_stream_over_ip() {
     assert!(router.forwarded_packets.abs_diff(64 * 4000) < 64 * 8, "{}", router.forwarded_packets);
 }
 
-/// Thousands of links and of events that wait are enough for the calendar of events, and for requests of what the next events need.
+/// Thousands of links and of events that wait are enough for the calendar of events, and for requests of what the next
+/// events need.
 #[test]
 fn a_large_network_has_the_order_of_events_of_a_small_one() {
     let seconds = Duration::from_secs(2);

@@ -1,5 +1,5 @@
-//! Records and DATAGRAM frames of sessions over QUIC, and packets to a group: arbitrary bytes are decoded or refused, and decoded messages are encoded and
-//! decoded again to the same.
+//! Records and DATAGRAM frames of sessions over QUIC, and packets to a group: arbitrary bytes are decoded or refused,
+//! and decoded messages are encoded and decoded again to the same.
 #![no_main]
 
 use std::net::SocketAddr;

@@ -1,4 +1,5 @@
-//! Messages of the southbound channel: arbitrary bytes are decoded or refused, and decoded messages are encoded and decoded again to the same.
+//! Messages of the southbound channel: arbitrary bytes are decoded or refused, and decoded messages are encoded and
+//! decoded again to the same.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,5 @@
-//! Datagrams of emulated flows, and offers: arbitrary bytes are decoded or refused, and decoded messages are encoded and decoded again to the same.
+//! Datagrams of emulated flows, and offers: arbitrary bytes are decoded or refused, and decoded messages are encoded
+//! and decoded again to the same.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,5 @@
-//! ASMP, a reconstruction: receivers compute the rate of a TCP and report it as RTCP does; the source smooths the minimum of the reports [ASMP].
+//! ASMP, a reconstruction: receivers compute the rate of a TCP and report it as RTCP does; the source smooths the
+//! minimum of the reports [ASMP].
 
 use contract::{Documented, Family, Scheme, Setup, Source, choice, params};
 use units::{Bytes, Duration, Rate};

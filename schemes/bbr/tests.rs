@@ -1,4 +1,5 @@
-//! One test per claim of the draft about BBR, with segments of 1000 bytes on a path of 100 ms and 10 Mbit/s, whose bandwidth-delay product is 125.
+//! One test per claim of the draft about BBR, with segments of 1000 bytes on a path of 100 ms and 10 Mbit/s, whose
+//! bandwidth-delay product is 125.
 
 use contract::{Cause, Congestion, CongestionControl, Delivery, Idle, Sent, Setup};
 use units::{Bytes, Duration, Rate, Time};
@@ -120,8 +121,8 @@ fn close(a: f64, b: f64) {
     assert!((a - b).abs() <= 1e-6 * b.abs(), "{a} is not {b}");
 }
 
-/// §4.2.1: 2.885·InitialCwnd/1 ms before there is a round-trip time, then over that, which may be less; and from then on by the rate
-/// that is measured: 2.885·10 Mbit/s.
+/// §4.2.1: 2.885·InitialCwnd/1 ms before there is a round-trip time, then over that, which may be less; and from then
+/// on by the rate that is measured: 2.885·10 Mbit/s.
 #[test]
 fn startup_paces_with_its_gain() {
     let mut path = Path::new();
@@ -163,8 +164,8 @@ fn by_default_it_paces_one_per_cent_below_the_rate() {
     assert_eq!(path.controller.btlbw(), 10e6);
 }
 
-/// LINUX, bbr_update_min_rtt: samples that are equal to RTprop do not keep it from going out of date, so that a probe comes ten seconds after the
-/// last lower one; in the draft's form they do.
+/// LINUX, bbr_update_min_rtt: samples that are equal to RTprop do not keep it from going out of date, so that a probe
+/// comes ten seconds after the last lower one; in the draft's form they do.
 #[test]
 fn an_equal_round_trip_time_renews_nothing_by_default() {
     for (mut path, expected) in [(Path::by_default(), State::ProbeRtt), (Path::new(), State::ProbeBw)] {
@@ -370,8 +371,8 @@ fn samples_of_a_sender_that_lacks_data_count_only_upwards() {
     close(path.controller.btlbw(), 11e6);
 }
 
-/// §4.3.5: when no round-trip time came as low for ten seconds: four segments, for 200 ms from when no more are in flight and for a
-/// round, and then what was.
+/// §4.3.5: when no round-trip time came as low for ten seconds: four segments, for 200 ms from when no more are in
+/// flight and for a round, and then what was.
 #[test]
 fn the_round_trip_time_is_probed_for_every_ten_seconds() {
     let mut path = Path::probing_bandwidth();
@@ -455,7 +456,8 @@ fn there_is_no_probe_after_a_silence() {
     assert_eq!(path.controller.state(), State::ProbeBw);
 }
 
-/// §4.2.3.4: in the first round of a recovery as much is sent as is delivered; then losses are taken off; in the end the window is what it was.
+/// §4.2.3.4: in the first round of a recovery as much is sent as is delivered; then losses are taken off; in the end
+/// the window is what it was.
 #[test]
 fn a_recovery_conserves_packets_and_then_restores_the_window() {
     let mut path = Path::probing_bandwidth();
@@ -517,7 +519,8 @@ fn an_undone_recovery_restores_the_window() {
 // ---- variant = "linux"
 
 impl Path {
-    /// The kernel's BBR in ProbeBW, past the two phases that differ from the others, with five segments per acknowledgement.
+    /// The kernel's BBR in ProbeBW, past the two phases that differ from the others, with five segments per
+    /// acknowledgement.
     fn linux() -> Self {
         let params = Params { variant: Variant::Linux, ..Params::default() };
         let mut path = Self { controller: control(&params, &setup(10)), ..Self::new() };
@@ -554,8 +557,9 @@ impl Path {
     }
 }
 
-/// Linux, bbr_set_cwnd: 2·125 = 250 segments, five extra ones, since an epoch begins with each acknowledgement of five, and three quanta of two: 261, an even 262; in
-/// the phase that probes two more. Pacing is at 99 % of 10 Mbit/s, whose 1/1024 s is less than two segments.
+/// Linux, bbr_set_cwnd: 2·125 = 250 segments, five extra ones, since an epoch begins with each acknowledgement of five,
+/// and three quanta of two: 261, an even 262; in the phase that probes two more. Pacing is at 99 % of 10 Mbit/s, whose
+/// 1/1024 s is less than two segments.
 #[test]
 fn linux_rounds_the_window_to_an_even_number() {
     let mut path = Path::linux();
@@ -565,8 +569,9 @@ fn linux_rounds_the_window_to_an_even_number() {
     assert_eq!(path.window(), 264_000);
 }
 
-/// Linux, bbr_update_ack_aggregation: thirty segments are beyond the expected ones, 250 + 30 + 6 = 286, and thirty more at the same instant, 316. 24 ms later thirty are
-/// expected, so that 65 are 35 beyond. 200 at once count as those of 100 ms, 125: 381, an even 382. More than ten rounds later the five of each count.
+/// Linux, bbr_update_ack_aggregation: thirty segments are beyond the expected ones, 250 + 30 + 6 = 286, and thirty more
+/// at the same instant, 316. 24 ms later thirty are expected, so that 65 are 35 beyond. 200 at once count as those of
+/// 100 ms, 125: 381, an even 382. More than ten rounds later the five of each count.
 #[test]
 fn linux_has_room_for_aggregated_acknowledgements() {
     let mut path = Path::linux();
@@ -593,8 +598,9 @@ fn linux_has_room_for_aggregated_acknowledgements() {
     assert_eq!(path.window(), 262_000);
 }
 
-/// Linux, bbr_lt_bw_sampling: two intervals of four rounds, each of 100 segments in 100 ms and ending with the loss of 100 in 400, 64/256. The rate is 8 Mbit/s in both, at
-/// which the sender is policed, 0.99·8 = 7.92, with a gain of 1 for 48 rounds.
+/// Linux, bbr_lt_bw_sampling: two intervals of four rounds, each of 100 segments in 100 ms and ending with the loss of
+/// 100 in 400, 64/256. The rate is 8 Mbit/s in both, at which the sender is policed, 0.99·8 = 7.92, with a gain of 1
+/// for 48 rounds.
 #[test]
 fn linux_finds_a_policer() {
     let mut path = Path::linux();
@@ -618,7 +624,8 @@ fn linux_finds_a_policer() {
     close(path.pacing_mbps(), 9.9 * path.controller.pacing_gain());
 }
 
-/// A loss of 70 in 400 is 44.8/256, less than a fifth, and ends no interval; nor do application-limited rounds leave one.
+/// A loss of 70 in 400 is 44.8/256, less than a fifth, and ends no interval; nor do application-limited rounds leave
+/// one.
 #[test]
 fn linux_takes_few_losses_for_no_policer() {
     for (lost, app_limited) in [(70, false), (100, true)] {

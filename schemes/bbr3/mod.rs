@@ -1,4 +1,5 @@
-//! BBRv3: sends by a model of the path, its bandwidth, round-trip time and safe volume of data in flight, and bounds its losses [BBR06].
+//! BBRv3: sends by a model of the path, its bandwidth, round-trip time and safe volume of data in flight, and bounds
+//! its losses [BBR06].
 
 use contract::{Documented, Family, Need, Scheme, Setup, Source};
 use units::Duration;

@@ -1,5 +1,6 @@
-//! The rules of the draft with numbers computed by hand, and those of its 22 test cases (Appendix A) that a controller shows without a network, with segments
-//! of 1000 bytes on a path of 100 ms and 10 Mbit/s, whose bandwidth-delay product is 125 000 bytes. The other test cases are in `crates/sim/tests/bbr3.rs`.
+//! The rules of the draft with numbers computed by hand, and those of its 22 test cases (Appendix A) that a controller
+//! shows without a network, with segments of 1000 bytes on a path of 100 ms and 10 Mbit/s, whose bandwidth-delay
+//! product is 125 000 bytes. The other test cases are in `crates/sim/tests/bbr3.rs`.
 
 use contract::{Cause, Congestion, CongestionControl, Delivery, Idle, Lost, Sent, Setup};
 use units::{Bytes, Duration, Rate, Time};
@@ -130,7 +131,8 @@ impl Path {
         self.controller.allowance().window.as_u64()
     }
 
-    /// To Drain, as a flow that is not application-limited: a baseline and three rounds without growth, in each of which 100 segments are delivered.
+    /// To Drain, as a flow that is not application-limited: a baseline and three rounds without growth, in each of
+    /// which 100 segments are delivered.
     fn draining() -> Self {
         let mut path = Self::new();
         path.next.bytes = SEGMENT * 100;
@@ -193,7 +195,8 @@ fn close(a: f64, b: f64) {
 
 // ---- rules
 
-/// §5.6.2: 2.77·InitialCwnd/1 ms before there is a round-trip time, then over that, and from then on 99 % of 2.77·10 Mbit/s, never less.
+/// §5.6.2: 2.77·InitialCwnd/1 ms before there is a round-trip time, then over that, and from then on 99 % of 2.77·10
+/// Mbit/s, never less.
 #[test]
 fn startup_paces_with_its_gain() {
     let mut path = Path::new();
@@ -237,7 +240,8 @@ fn startup_grows_by_what_is_delivered() {
     assert_eq!(path.window(), 30_000);
 }
 
-/// §5.3.3.8.3, with a product of 5 segments: a probe after as many rounds, less the 0 or 1 that is drawn, long before two seconds have passed.
+/// §5.3.3.8.3, with a product of 5 segments: a probe after as many rounds, less the 0 or 1 that is drawn, long before
+/// two seconds have passed.
 #[test]
 fn a_short_path_is_probed_as_often_as_reno_would() {
     let mut path = Path::new();
@@ -256,7 +260,8 @@ fn a_short_path_is_probed_as_often_as_reno_would() {
     assert!((4..=5).contains(&rounds), "{rounds}");
 }
 
-/// §5.3.3.8.3: the time to the next probe is drawn between two and three seconds. Among 200 connections both halves come up.
+/// §5.3.3.8.3: the time to the next probe is drawn between two and three seconds. Among 200 connections both halves
+/// come up.
 #[test]
 fn the_time_between_probes_is_random() {
     let mut late = 0;
@@ -309,7 +314,8 @@ fn the_bandwidth_is_the_maximum_of_two_cycles() {
     }
 }
 
-/// §5.5.10.3: a round with a loss, and not in a probe: bw_shortterm = max(bw_latest, 0.7·max_bw), inflight_shortterm = max(inflight_latest, 0.7·cwnd).
+/// §5.5.10.3: a round with a loss, and not in a probe: bw_shortterm = max(bw_latest, 0.7·max_bw), inflight_shortterm =
+/// max(inflight_latest, 0.7·cwnd).
 #[test]
 fn losses_between_probes_lower_the_short_term_bounds_once_per_round() {
     let mut path = Path::cruising();
@@ -337,7 +343,8 @@ fn losses_between_probes_lower_the_short_term_bounds_once_per_round() {
     );
 }
 
-/// §5.6.4.4: after a timeout one segment; the recovery ends with the window from before it, within the bounds of the model.
+/// §5.6.4.4: after a timeout one segment; the recovery ends with the window from before it, within the bounds of the
+/// model.
 #[test]
 fn a_timeout_leaves_one_segment_and_its_end_restores_the_window() {
     let mut path = Path::refilling();
@@ -392,7 +399,8 @@ fn a_mark_is_congestion() {
 
 // ---- test cases of Appendix A
 
-/// A.1: three consecutive rounds with less than 25 % of growth; 25 % counts as growth, and acknowledgements within a round do not count.
+/// A.1: three consecutive rounds with less than 25 % of growth; 25 % counts as growth, and acknowledgements within a
+/// round do not count.
 #[test]
 fn case_1_startup_ends_on_a_bandwidth_plateau() {
     let mut path = Path::new();
@@ -409,7 +417,8 @@ fn case_1_startup_ends_on_a_bandwidth_plateau() {
     close(path.controller.max_bw(), 12.4e6);
 }
 
-/// A.2: a round in fast recovery with six gaps and more than 2 % lost ends Startup, also where the samples are application-limited. Five gaps, or 2 %, do not.
+/// A.2: a round in fast recovery with six gaps and more than 2 % lost ends Startup, also where the samples are
+/// application-limited. Five gaps, or 2 %, do not.
 #[test]
 fn case_2_startup_ends_on_loss_while_application_limited() {
     for (gaps, lost, ends) in [(6, 5_000, true), (5, 5_000, false), (6, 4_000, false)] {
@@ -511,7 +520,8 @@ fn a_plateau_below_the_long_term_bound_does_not_end_up() {
     }
 }
 
-/// A.6: losses end UP also where they are of application-limited samples. inflight_longterm then stays as it is (HandleInflightTooHigh).
+/// A.6: losses end UP also where they are of application-limited samples. inflight_longterm then stays as it is
+/// (HandleInflightTooHigh).
 #[test]
 fn case_6_up_ends_on_loss_while_application_limited() {
     let mut path = Path::up();
@@ -536,7 +546,8 @@ fn case_7_application_limited_rounds_end_no_probe() {
     }
 }
 
-/// A.8: at 0.9 of the rate until both bounds are met: the product of 125 000, and here 85 % of an inflight_longterm of 87 500 (case 21).
+/// A.8: at 0.9 of the rate until both bounds are met: the product of 125 000, and here 85 % of an inflight_longterm of
+/// 87 500 (case 21).
 #[test]
 fn case_8_down_ends_on_inflight() {
     let mut path = Path::down();
@@ -574,7 +585,8 @@ fn case_9_down_ends_after_its_maximum_time() {
     assert_eq!(path.state(), State::ProbeBwRefill);
 }
 
-/// A.10: five seconds after the last lower round-trip time half the product, for 200 ms from when it is reached and for a round, and then what was.
+/// A.10: five seconds after the last lower round-trip time half the product, for 200 ms from when it is reached and for
+/// a round, and then what was.
 #[test]
 fn case_10_the_round_trip_time_is_probed_for() {
     let mut path = Path::refilling();
@@ -648,8 +660,8 @@ fn case_11_a_silence_is_probe_enough() {
     assert_eq!(path.state(), State::ProbeRtt);
 }
 
-/// A.12, A.13, §5.5.9: an interval begins with 30 000 bytes. At 10 Mbit/s 25 000 bytes are expected in the 20 ms that follow, so that 60 000 more are 65 000
-/// in excess. The window may have them in addition for ten rounds.
+/// A.12, A.13, §5.5.9: an interval begins with 30 000 bytes. At 10 Mbit/s 25 000 bytes are expected in the 20 ms that
+/// follow, so that 60 000 more are 65 000 in excess. The window may have them in addition for ten rounds.
 #[test]
 fn case_13_aggregation_widens_the_window() {
     let mut path = Path::cruising();
@@ -680,7 +692,8 @@ fn case_13_aggregation_widens_the_window() {
     close(path.controller.extra_acked(), 1_000.0);
 }
 
-/// A.14: the window is at least four segments, whatever the product is, here 100 bytes; two more in UP (§5.6.4.2). The rate is that of the path.
+/// A.14: the window is at least four segments, whatever the product is, here 100 bytes; two more in UP (§5.6.4.2). The
+/// rate is that of the path.
 #[test]
 fn case_14_four_segments_are_the_minimum() {
     let mut path = Path::new();
@@ -701,7 +714,8 @@ fn case_14_four_segments_are_the_minimum() {
     assert_ne!(path.state(), State::Startup);
 }
 
-/// A.15, §5.3.3.5: where inflight_longterm limits the window it grows by 1, 2, 4 and 8 segments in successive rounds of UP.
+/// A.15, §5.3.3.5: where inflight_longterm limits the window it grows by 1, 2, 4 and 8 segments in successive rounds of
+/// UP.
 #[test]
 fn case_15_the_long_term_bound_grows_faster_each_round() {
     let mut path = Path::up();
@@ -812,7 +826,8 @@ fn case_20_startup_goes_on_after_a_probe_of_the_round_trip_time() {
     assert_eq!(path.state(), State::Startup);
 }
 
-/// A.21: losses above 2 % in UP end it, and inflight_longterm is what was in flight where they passed 2 %, at least 0.7 of the product.
+/// A.21: losses above 2 % in UP end it, and inflight_longterm is what was in flight where they passed 2 %, at least 0.7
+/// of the product.
 #[test]
 fn case_21_losses_end_up_and_lower_the_long_term_bound() {
     let mut path = Path::up();

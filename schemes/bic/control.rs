@@ -1,7 +1,7 @@
 //! BIC's window, in segments.
 //!
-//! It does not use the common slow start, because slow start ends at a window instead of a threshold, and has another rule below that
-//! window.
+//! It does not use the common slow start, because slow start ends at a window instead of a threshold, and has another
+//! rule below that window.
 
 use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Idle, Setup};
 use units::{Bytes, Segments};
@@ -40,7 +40,8 @@ pub struct Bic {
     max_increment: f64,
     on_timeout: OnTimeout,
     state: State,
-    /// The state before the last reduction, which a spurious one restores. Beside the others, because few packets need it.
+    /// The state before the last reduction, which a spurious one restores. Beside the others, because few packets need
+    /// it.
     undo: Option<Box<State>>,
 }
 
@@ -175,7 +176,8 @@ impl CongestionControl for Bic {
         if ack.recovering || ack.marked || ack.app_limited {
             return;
         }
-        // our choice: an acknowledgement of several segments counts once, as in slow start of RFC 5681 with delayed ACKs
+        // our choice: an acknowledgement of several segments counts once, as in slow start of RFC 5681 with delayed
+        // ACKs
         self.grow();
     }
 

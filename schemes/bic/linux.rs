@@ -6,7 +6,8 @@ use units::{Duration, Time};
 use super::Params;
 use crate::shared::linux::{Event, Module, Socket};
 
-/// BIC of Linux: after a loss the window goes a quarter of the way to the last maximum per round trip, and beyond it in growing steps.
+/// BIC of Linux: after a loss the window goes a quarter of the way to the last maximum per round trip, and beyond it in
+/// growing steps.
 #[derive(Clone, Debug)]
 pub struct LinuxBic {
     /// Below this window the scheme is Reno [low_window].

@@ -76,7 +76,8 @@ fn the_growth_depends_on_the_distance_from_the_last_maximum() {
     assert_eq!(found, [14, 3, 5, 250, 250, 7, 3, 3, 10, 1]);
 }
 
-/// 100 below 140 grow by one segment for five acknowledged: with two per acknowledgement, 2 and 4 do not, 6 do, and 1 is over.
+/// 100 below 140 grow by one segment for five acknowledged: with two per acknowledgement, 2 and 4 do not, 6 do, and 1
+/// is over.
 #[test]
 fn the_window_grows_after_that_many_segments() {
     let (mut bench, mut controller) = avoiding(&Params::default(), 100, 140);
@@ -87,7 +88,8 @@ fn the_window_grows_after_that_many_segments() {
     assert_eq!(controller.socket().credit.acked(), 1);
 }
 
-/// 40 segments in one acknowledgement: 32 + 40 − 2 = 70. 15·16/70 of 100·3/20 = 15 is 3. Single segments: 32 + 1 − 2 = 31, then 31 + 1 − 1 = 31.
+/// 40 segments in one acknowledgement: 32 + 40 − 2 = 70. 15·16/70 of 100·3/20 = 15 is 3. Single segments: 32 + 1 − 2 =
+/// 31, then 31 + 1 − 1 = 31.
 #[test]
 fn the_ratio_of_segments_to_acknowledgements_is_smoothed() {
     let (mut bench, mut controller) = avoiding(&Params::default(), 100, 80);
@@ -100,7 +102,8 @@ fn the_ratio_of_segments_to_acknowledgements_is_smoothed() {
     }
 }
 
-/// At an unchanged window `cnt` is kept for 31 ms. Set to 1000, it is 7 again at 32 ms (100·3/20·16/32, the ratio being 32).
+/// At an unchanged window `cnt` is kept for 31 ms. Set to 1000, it is 7 again at 32 ms (100·3/20·16/32, the ratio being
+/// 32).
 #[test]
 fn at_an_unchanged_window_the_growth_is_kept_for_31_ms() {
     let (mut bench, mut controller) = avoiding(&Params::default(), 100, 80);
@@ -114,7 +117,8 @@ fn at_an_unchanged_window_the_growth_is_kept_for_31_ms() {
     }
 }
 
-/// 100 → 100·819/1024 = 79, and the maximum is 100. 79 below it → 63, and the maximum is 79·1843/2048 = 71; without fast convergence 79. 14 → 7, 3 → 2.
+/// 100 → 100·819/1024 = 79, and the maximum is 100. 79 below it → 63, and the maximum is 79·1843/2048 = 71; without
+/// fast convergence 79. 14 → 7, 3 → 2.
 #[test]
 fn a_loss_leaves_four_fifths() {
     for (fast_convergence, last_max) in [(true, 71), (false, 79)] {
@@ -131,7 +135,8 @@ fn a_loss_leaves_four_fifths() {
     }
 }
 
-/// A timeout leaves one segment and a threshold of 819/1024 of the window, and nothing is remembered, the ratio being 32 again.
+/// A timeout leaves one segment and a threshold of 819/1024 of the window, and nothing is remembered, the ratio being
+/// 32 again.
 #[test]
 fn a_timeout_resets_the_search() {
     let (mut bench, mut controller) = avoiding(&Params::default(), 100, 120);
@@ -143,8 +148,8 @@ fn a_timeout_resets_the_search() {
     assert_eq!((module.last_max, module.per_segment, module.ack_ratio), (0, 0, 32));
 }
 
-/// The parameters: beta = 0.5 leaves 50 of 100; low_window = 100 makes it Reno's 50 and `cnt` 100; max_increment = 4 makes 100/4 = 25, 12, of a distance of 10;
-/// smooth_part = 40 makes 100·40/4 = 1000, 500.
+/// The parameters: beta = 0.5 leaves 50 of 100; low_window = 100 makes it Reno's 50 and `cnt` 100; max_increment = 4
+/// makes 100/4 = 25, 12, of a distance of 10; smooth_part = 40 makes 100·40/4 = 1000, 500.
 #[test]
 fn the_constants_are_parameters() {
     let (mut bench, mut controller) = avoiding(&Params { beta: 0.5, ..Params::default() }, 100, 0);

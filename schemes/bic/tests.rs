@@ -13,8 +13,8 @@ fn close(a: f64, b: f64) {
     assert!((a - b).abs() <= 1e-9 * b.abs().max(1.0), "{a} is not {b}");
 }
 
-/// [NDNSIM]: +1 per segment up to 14. There is no target yet, which takes the window back by (0 − 14)/14; from then on the maximum is
-/// infinite and the window grows by 16/W: 13, 14, 14 + 16/14.
+/// [NDNSIM]: +1 per segment up to 14. There is no target yet, which takes the window back by (0 − 14)/14; from then on
+/// the maximum is infinite and the window grows by 16/W: 13, 14, 14 + 16/14.
 #[test]
 fn slow_start_ends_at_fourteen() {
     let (mut bench, mut controller) = bic(1);
@@ -58,8 +58,8 @@ fn the_window_grows_by_sixteen_a_round_at_most() {
     assert!((15.5..16.0).contains(&(controller.window().0 - undo)), "{}", controller.window().0 - undo);
 }
 
-/// [NDNSIM]: cut again at once, at 80 below 90: W = 64, max = (80 + 64)/2 = 72, target 68. A cut at W beyond the maximum, which the search
-/// has set to infinity by then, aims lower as well: max = (W + 0.8·W)/2.
+/// [NDNSIM]: cut again at once, at 80 below 90: W = 64, max = (80 + 64)/2 = 72, target 68. A cut at W beyond the
+/// maximum, which the search has set to infinity by then, aims lower as well: max = (W + 0.8·W)/2.
 #[test]
 fn a_lower_maximum_makes_room_for_others() {
     let (mut bench, mut controller) = bic(100);

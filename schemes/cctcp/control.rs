@@ -157,7 +157,8 @@ impl SourceWindows for Cctcp {
     }
 
     fn label(&self, segment: u64) -> Label {
-        // our choice: the first segment that will be requested when the Data have come: those that are wanted already, and a window of all sources
+        // our choice: the first segment that will be requested when the Data have come: those that are wanted already,
+        // and a window of all sources
         let window: u64 = self.sources.iter().map(|source| source.controller.window().0 as u64).sum();
         let lead = self.newest.saturating_sub(segment) + window;
         Label([lead.min(FARTHEST) << 32, 0, 0, 0])
@@ -188,7 +189,8 @@ impl SourceWindows for Cctcp {
     }
 }
 
-/// As a controller with one window, of transports that do not say which segment an event is about: all is about the source of the latest Data.
+/// As a controller with one window, of transports that do not say which segment an event is about: all is about the
+/// source of the latest Data.
 impl CongestionControl for Cctcp {
     fn on_ack(&mut self, ack: &Ack, cx: &mut Cx<'_>) {
         SourceWindows::on_ack(self, self.latest, ack, cx);

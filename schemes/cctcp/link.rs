@@ -1,4 +1,5 @@
-//! At the links: the node that answers an Interest, and those that its Data pass, write where the anticipated Data would come from.
+//! At the links: the node that answers an Interest, and those that its Data pass, write where the anticipated Data
+//! would come from.
 
 use contract::{Header, LinkAlgorithm, LinkCx, Name, NodeId, Packet, ReturnPath, Transit};
 
@@ -15,8 +16,8 @@ pub(super) const fn word(node: NodeId) -> u64 {
     node.0 as u64 + 1
 }
 
-/// The lead of an Interest, in the first word of its label and in the upper half of that of its Data: how many segments after its own the first
-/// anticipated one is.
+/// The lead of an Interest, in the first word of its label and in the upper half of that of its Data: how many segments
+/// after its own the first anticipated one is.
 pub(super) const fn lead(first: u64) -> u64 {
     first >> 32
 }

@@ -116,7 +116,8 @@ fn without_a_prediction_the_farthest_source_is_charged() {
     assert_eq!(controller.expect(50), 0);
 }
 
-/// [RFC5681 §3.1]: slow start from 4; after a timeout cwnd = 1 and ssthresh = 3, and from there on 1/cwnd. The other source keeps its 4.
+/// [RFC5681 §3.1]: slow start from 4; after a timeout cwnd = 1 and ssthresh = 3, and from there on 1/cwnd. The other
+/// source keeps its 4.
 #[test]
 fn each_source_has_reno_s_window() {
     let (mut bench, mut controller) = controller(Params::default());

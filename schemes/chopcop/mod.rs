@@ -1,5 +1,5 @@
-//! CHoPCoP, a reconstruction: queues that mark Data at random, routers that hold Interests back while the queue of their Data is long, consumers
-//! with AIMD [ZHANG14].
+//! CHoPCoP, a reconstruction: queues that mark Data at random, routers that hold Interests back while the queue of
+//! their Data is long, consumers with AIMD [ZHANG14].
 
 use contract::{Documented, Family, Scheme, Setup, Source};
 

@@ -56,7 +56,8 @@ fn interests_are_delayed_above_the_threshold_alone() {
     }
 }
 
-/// Three flows have Data in the queue: n·S/C = 3·8000/10⁷ s = 2.4 ms between two Interests of each. With two of them it is 1.6 ms.
+/// Three flows have Data in the queue: n·S/C = 3·8000/10⁷ s = 2.4 ms between two Interests of each. With two of them it
+/// is 1.6 ms.
 #[test]
 fn the_gap_is_the_fair_share_of_the_flows_in_the_queue() {
     let (mut node, mut controller) = node(&Params::default());
@@ -68,7 +69,8 @@ fn the_gap_is_the_fair_share_of_the_flows_in_the_queue() {
     assert_eq!(controller.gap(DOWN, &mut node), Some(Duration::from_micros(1600)));
 }
 
-/// Five Interests of each of two flows come at once: the first of each goes, the others 1.6 ms apart, one flow beside the other.
+/// Five Interests of each of two flows come at once: the first of each goes, the others 1.6 ms apart, one flow beside
+/// the other.
 #[test]
 fn each_flow_has_a_line_of_its_own() {
     let (mut node, mut controller) = node(&Params::default());
@@ -87,7 +89,8 @@ fn each_flow_has_a_line_of_its_own() {
     assert_eq!(controller.wake(), Time::NEVER);
 }
 
-/// The queue falls to the threshold after 2 ms: at the next look, 3.2 ms after the first Interest, all that waits goes, in order.
+/// The queue falls to the threshold after 2 ms: at the next look, 3.2 ms after the first Interest, all that waits goes,
+/// in order.
 #[test]
 fn what_waits_goes_in_order_when_the_queue_is_short() {
     let (mut node, mut controller) = node(&Params::default());
@@ -130,8 +133,8 @@ fn a_full_line_drops_and_endpoints_of_the_node_pass() {
     assert_eq!(node.interest(&mut controller, name(0, 9), HERE, UP), Admission::Pass);
 }
 
-/// With w = 1 the mean is the queue: none of 24 packets' Data are marked, all of 75's, and of 50's with p = 0.1·(0.5 − 0.25)/0.5 = 0.05,
-/// spread evenly over the next 20, one in ten.
+/// With w = 1 the mean is the queue: none of 24 packets' Data are marked, all of 75's, and of 50's with p = 0.1·(0.5 −
+/// 0.25)/0.5 = 0.05, spread evenly over the next 20, one in ten.
 #[test]
 fn data_are_marked_at_random_by_the_mean_queue() {
     let (mut node, mut controller) = node(&Params { weight: 1.0, ..Params::default() });
@@ -145,7 +148,8 @@ fn data_are_marked_at_random_by_the_mean_queue() {
     assert!((900..=1100).contains(&some), "{some}");
 }
 
-/// The mean moves by 0.002 of the difference. After n Data at a full queue it is 1 − 0.998ⁿ, which is 0.25 and more from n = 144 on.
+/// The mean moves by 0.002 of the difference. After n Data at a full queue it is 1 − 0.998ⁿ, which is 0.25 and more
+/// from n = 144 on.
 #[test]
 fn a_burst_is_not_marked() {
     let (mut node, mut controller) = node(&Params { max_p: 1.0, ..Params::default() });

@@ -1,5 +1,5 @@
-//! CoopCon, a reconstruction: PCON with two levels of marks. Consumers reduce their windows slightly for light ones, routers move Interests for heavy
-//! ones [LI23A].
+//! CoopCon, a reconstruction: PCON with two levels of marks. Consumers reduce their windows slightly for light ones,
+//! routers move Interests for heavy ones [LI23A].
 
 use contract::{Documented, Family, Scheme, Setup, Source};
 use units::Duration;

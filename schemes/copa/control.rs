@@ -156,7 +156,8 @@ impl CongestionControl for Copa {
         (self.echoed, self.app_limited) = (ack.rtt, ack.app_limited);
     }
 
-    /// Copa acts on every segment that arrived, also on those above a gap: its window is not reduced by losses, so that a gap can stay for many rounds.
+    /// Copa acts on every segment that arrived, also on those above a gap: its window is not reduced by losses, so that
+    /// a gap can stay for many rounds.
     fn samples_delivery(&self) -> bool {
         true
     }

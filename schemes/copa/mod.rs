@@ -1,4 +1,5 @@
-//! Copa: the rate that balances throughput and queueing delay, and as much as a loss-based flow takes beside one [AB18].
+//! Copa: the rate that balances throughput and queueing delay, and as much as a loss-based flow takes beside one
+//! [AB18].
 
 use contract::{Documented, Family, Need, Scheme, Setup, Source};
 use units::Duration;

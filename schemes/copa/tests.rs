@@ -10,7 +10,8 @@ fn copa(params: &Params, initial: u64) -> (Bench, Control) {
     (Bench::new(), control(params, &setup(initial)))
 }
 
-/// One segment arrives, in sequence, after `rtt_ms`; `ends` is whether it ends a round. Earlier samples no longer count for RTTstanding.
+/// One segment arrives, in sequence, after `rtt_ms`; `ends` is whether it ends a round. Earlier samples no longer count
+/// for RTTstanding.
 fn ack(bench: &mut Bench, copa: &mut Control, rtt_ms: u64, ends: bool) -> f64 {
     bench.now += Duration::from_millis(100);
     bench.rtt = Duration::from_millis(rtt_ms);
@@ -20,7 +21,8 @@ fn ack(bench: &mut Bench, copa: &mut Control, rtt_ms: u64, ends: bool) -> f64 {
     copa.window().0
 }
 
-/// A segment for each 100 ms has arrived before; the newest one that arrives now left after the round began if it `ends` it, otherwise at the start.
+/// A segment for each 100 ms has arrived before; the newest one that arrives now left after the round began if it
+/// `ends` it, otherwise at the start.
 fn arrival(bench: &Bench, rtt: Option<Duration>, ends: bool) -> Delivery {
     let before = SEGMENT * (bench.now.as_nanos() / 100_000_000);
     Delivery {
@@ -61,8 +63,9 @@ fn avoiding(params: &Params) -> (Bench, Control) {
     (bench, copa)
 }
 
-/// §2.1: the window doubles per round trip while λ ≤ λ_t: without a queue λ_t has no limit. With 10 ms of queue λ_t = 1/(0.5·0.01) = 200 segments per second,
-/// which a window of 21 reaches at 110 ms (191), one of 22 as well (200), and one of 23 exceeds (209).
+/// §2.1: the window doubles per round trip while λ ≤ λ_t: without a queue λ_t has no limit. With 10 ms of queue λ_t =
+/// 1/(0.5·0.01) = 200 segments per second, which a window of 21 reaches at 110 ms (191), one of 22 as well (200), and
+/// one of 23 exceeds (209).
 #[test]
 fn slow_start_ends_above_the_target_rate() {
     let (mut bench, mut copa) = copa(&Params::default(), 20);
@@ -74,8 +77,8 @@ fn slow_start_ends_above_the_target_rate() {
     assert!((ack(&mut bench, &mut copa, 110, false) - (23.0 - 2.0 / 23.0)).abs() < 1e-9);
 }
 
-/// §2.1: v/(δ·cwnd) per acknowledgement, in the direction of the target rate: 1/(0.5·20) = 0.1; at 120 ms λ = 167 exceeds λ_t = 1/(0.5·0.02) = 100. With
-/// δ = 0.2 it is 0.25, and λ_t = 250 is not exceeded.
+/// §2.1: v/(δ·cwnd) per acknowledgement, in the direction of the target rate: 1/(0.5·20) = 0.1; at 120 ms λ = 167
+/// exceeds λ_t = 1/(0.5·0.02) = 100. With δ = 0.2 it is 0.25, and λ_t = 250 is not exceeded.
 #[test]
 fn the_window_moves_towards_the_target_rate() {
     let (mut bench, mut up) = avoiding(&Params::default());
@@ -86,7 +89,8 @@ fn the_window_moves_towards_the_target_rate() {
     assert!((ack(&mut bench, &mut copa, 120, false) - 20.25).abs() < 1e-9);
 }
 
-/// §2.1: the velocity doubles at the third round in the same direction and at each further one, and is 1 after a turn. The first round is no growth.
+/// §2.1: the velocity doubles at the third round in the same direction and at each further one, and is 1 after a turn.
+/// The first round is no growth.
 #[test]
 fn the_velocity_doubles_after_three_rounds_in_one_direction() {
     let (mut bench, mut copa) = avoiding(&Params::default());
@@ -119,9 +123,10 @@ fn packets_are_paced_at_twice_the_window_per_round_trip_time() {
     assert_eq!(avoiding(&slow).1.allowance().rate, Rate::from_bps(800_000));
 }
 
-/// §2.2: a queue that is not nearly empty for five round-trip times makes the mode competitive: 1/δ grows by one per round, is halved by a loss, at least 2, and is 2 again
-/// when the queue is nearly empty. Acknowledgements are 100 ms apart. After the nth of 200 ms the smoothed round-trip time is 200 − 100·0.875ⁿ, and that of 100 ms is
-/// no longer among the last five with n = 9: 900 ≥ 5·170 ms. The first is before the loop.
+/// §2.2: a queue that is not nearly empty for five round-trip times makes the mode competitive: 1/δ grows by one per
+/// round, is halved by a loss, at least 2, and is 2 again when the queue is nearly empty. Acknowledgements are 100 ms
+/// apart. After the nth of 200 ms the smoothed round-trip time is 200 − 100·0.875ⁿ, and that of 100 ms is no longer
+/// among the last five with n = 9: 900 ≥ 5·170 ms. The first is before the loop.
 #[test]
 fn without_an_empty_queue_delta_follows_losses() {
     let (mut bench, mut copa) = avoiding(&Params::default());
@@ -164,8 +169,9 @@ fn a_loss_does_not_change_the_window() {
     assert_eq!(ack(&mut bench, &mut copa, 100, false), 3.0);
 }
 
-/// What arrives above a gap moves the window as what arrives in sequence: both take 100 ms, and the window moves up by 1/(0.5·20) = 0.1 with each. Of a
-/// segment that was retransmitted there is the echoed time only, and without that nothing is known.
+/// What arrives above a gap moves the window as what arrives in sequence: both take 100 ms, and the window moves up by
+/// 1/(0.5·20) = 0.1 with each. Of a segment that was retransmitted there is the echoed time only, and without that
+/// nothing is known.
 #[test]
 fn segments_above_a_gap_count() {
     let (mut bench, mut copa) = avoiding(&Params::default());

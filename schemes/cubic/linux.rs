@@ -1,4 +1,5 @@
-//! CUBIC's growth as in Linux (net/ipv4/tcp_cubic.c of 6.18): the window grows by one segment per a whole number of acknowledged segments.
+//! CUBIC's growth as in Linux (net/ipv4/tcp_cubic.c of 6.18): the window grows by one segment per a whole number of
+//! acknowledged segments.
 
 use contract::{Ack, Cause};
 use units::{Duration, Time, math};
@@ -54,7 +55,8 @@ impl LinuxCubic {
         }
     }
 
-    /// Takes a round-trip time sample, except in the first second of an epoch, in which retransmissions may have queued for long.
+    /// Takes a round-trip time sample, except in the first second of an epoch, in which retransmissions may have queued
+    /// for long.
     pub(super) fn sample(&mut self, ack: &Ack, now: Time) {
         if self.epoch != Time::NEVER && now - self.epoch < Duration::from_secs(1) {
             return;

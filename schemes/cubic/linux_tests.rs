@@ -62,8 +62,9 @@ fn what_is_in_flight_does_not_count() {
     assert_eq!(window(&cubic), 70.0);
 }
 
-/// 100 → 70. K = ∛(30/0.4004) = 4.2155 s. Just after the cut with a minimum round trip of 100 ms, t − K = −4.1155 and the cubic is 27.9
-/// below the plateau, of which 27 count: the target is 73 and 70/3 = 23 segments acknowledged make one more.
+/// 100 → 70. K = ∛(30/0.4004) = 4.2155 s. Just after the cut with a minimum round trip of 100 ms, t − K = −4.1155 and
+/// the cubic is 27.9 below the plateau, of which 27 count: the target is 73 and 70/3 = 23 segments acknowledged make
+/// one more.
 #[test]
 fn so_many_acknowledged_make_one_more() {
     let (mut bench, mut cubic) = linux(99);
@@ -136,8 +137,8 @@ fn on_short_paths_it_follows_reno() {
         bench.round(&mut cubic);
         rounds += 1;
     }
-    // a segment in the first round; then nothing is computed for 31.25 ms or 16 rounds, in which W_est comes to 7 + 16·8/15 = 15;
-    // then two acknowledged make one more: four in a round of eight
+    // a segment in the first round; then nothing is computed for 31.25 ms or 16 rounds, in which W_est comes to 7 +
+    // 16·8/15 = 15; then two acknowledged make one more: four in a round of eight
     assert_eq!(rounds, 18);
     // K alone would be ∛(4/0.4) = 2.2 s or a thousand rounds
     assert!(bench.now < units::Time::ZERO + Duration::from_millis(100));
@@ -184,7 +185,8 @@ fn small_windows_are_left_to_slow_start() {
     assert!(cubic.in_slow_start());
 }
 
-/// A train of acknowledgements 1 ms apart that is longer than (100 + 1)/2 ms ends it too; with gaps of 3 ms there is none.
+/// A train of acknowledgements 1 ms apart that is longer than (100 + 1)/2 ms ends it too; with gaps of 3 ms there is
+/// none.
 #[test]
 fn a_train_of_half_a_round_trip_ends_slow_start() {
     for (gap, ended) in [(1, true), (3, false)] {
@@ -236,6 +238,7 @@ fn hystart_plus_goes_on_when_the_delay_falls() {
             bench.deliver_ack(&mut cubic, &ack);
         }
     }
-    // 10, +10, +7 + 3/4, then a quarter for seven acknowledgements until the eighth sample shows the lower delay, then all
+    // 10, +10, +7 + 3/4, then a quarter for seven acknowledgements until the eighth sample shows the lower delay, then
+    // all
     assert_eq!(window(&cubic), 10.0 + 10.0 + 7.75 + 7.0 / 4.0 + 3.0 + 10.0);
 }

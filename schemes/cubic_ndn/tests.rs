@@ -30,9 +30,10 @@ fn a_cut_keeps_seven_tenths_whatever_called_for_it() {
     }
 }
 
-/// [NDNTOOLS]: from 100 to 70: K = ∛(100·0.3/0.4) = ∛75 = 4.217163 s. At t = 0 the cubic is at 100 − 0.4·75 = 70, at K it is at 100, at 2·K at
-/// 130. Reno gains 3·0.3/1.7 = 0.529412 segments per round trip: 1 s after the cut it is at 122.941 with round trips of 10 ms; with 100 ms it is at
-/// 75.294, behind the cubic's 0.4·(1 − 4.217163)³ + 100 = 86.6808.
+/// [NDNTOOLS]: from 100 to 70: K = ∛(100·0.3/0.4) = ∛75 = 4.217163 s. At t = 0 the cubic is at 100 − 0.4·75 = 70, at K
+/// it is at 100, at 2·K at
+/// 130. Reno gains 3·0.3/1.7 = 0.529412 segments per round trip: 1 s after the cut it is at 122.941 with round trips of
+///      10 ms; with 100 ms it is at 75.294, behind the cubic's 0.4·(1 − 4.217163)³ + 100 = 86.6808.
 #[test]
 fn the_window_aimed_for_is_the_greater_of_cubic_and_reno() {
     let (mut bench, mut controller) = controller(Params::default(), 100);
@@ -48,8 +49,8 @@ fn the_window_aimed_for_is_the_greater_of_cubic_and_reno() {
     close(alone.aim(0.0, 0.001), 70.0);
 }
 
-/// [NDNTOOLS]: one Data 1 s after the cut, a round trip of 0.1 s: the cubic's 86.6808 is above Reno's 75.294, so W = 70 + 16.6808/70. A moment after
-/// the cut nothing is added, and nothing is ever taken away.
+/// [NDNTOOLS]: one Data 1 s after the cut, a round trip of 0.1 s: the cubic's 86.6808 is above Reno's 75.294, so W = 70 +
+/// 16.6808/70. A moment after the cut nothing is added, and nothing is ever taken away.
 #[test]
 fn the_window_goes_a_part_of_the_way_with_each_data() {
     let (mut bench, mut controller) = controller(Params::default(), 100);
@@ -76,7 +77,8 @@ fn a_window_of_data_has_one_cut() {
     }
 }
 
-/// [NDNTOOLS]: with fast convergence a window that is cut at 70 after it was cut at 100 aims at 70·1.7/2 = 59.5; without it, at 70.
+/// [NDNTOOLS]: with fast convergence a window that is cut at 70 after it was cut at 100 aims at 70·1.7/2 = 59.5;
+/// without it, at 70.
 #[test]
 fn fast_convergence_aims_lower() {
     for (fast_convergence, plateau) in [(true, 59.5), (false, 70.0)] {

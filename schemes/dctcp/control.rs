@@ -21,8 +21,8 @@ contract::choice! {
 pub struct Control {
     classic: Classic<Window>,
     alpha: Alpha,
-    /// Packets acknowledged in the current observation window, and those of them that were marked [RFC8257 §3.3: DCTCP.BytesAcked,
-    /// DCTCP.BytesMarked].
+    /// Packets acknowledged in the current observation window, and those of them that were marked
+    /// [RFC8257 §3.3: DCTCP.BytesAcked, DCTCP.BytesMarked].
     acked: u64,
     marked: u64,
     /// Whether the current episode began with a mark and had no loss yet.

@@ -27,7 +27,8 @@ fn observe(bench: &mut Bench, controller: &mut Control, packets: u32, marked: u3
     bench.deliver_ack(controller, &ack);
 }
 
-/// §3.3, steps 4 and 5, with g = 1/16: from 1, half of ten marked: 15/16 + 1/32 = 0.96875; then none: 0.96875 · 15/16 = 0.908203125.
+/// §3.3, steps 4 and 5, with g = 1/16: from 1, half of ten marked: 15/16 + 1/32 = 0.96875; then none: 0.96875 · 15/16 =
+/// 0.908203125.
 #[test]
 fn alpha_follows_the_fraction_of_marked_packets() {
     let (mut bench, mut controller) = dctcp(10, &[]);
@@ -37,8 +38,8 @@ fn alpha_follows_the_fraction_of_marked_packets() {
     assert_eq!(controller.alpha(), 0.908_203_125);
 }
 
-/// §3.3, step 3: nothing changes before the window of data ends, and all of its acknowledgements count: 1 + 1 of 4 + 4 packets are a quarter,
-/// and with g = 1 that is Alpha.
+/// §3.3, step 3: nothing changes before the window of data ends, and all of its acknowledgements count: 1 + 1 of 4 + 4
+/// packets are a quarter, and with g = 1 that is Alpha.
 #[test]
 fn an_observation_window_is_a_window_of_data() {
     let (mut bench, mut controller) = dctcp(10, &[("gain", 1.0)]);
@@ -71,7 +72,8 @@ fn a_loss_has_the_effect_that_it_has_on_reno() {
     assert_eq!((controller.allowance().window, controller.ssthresh()), (SEGMENT, SEGMENT * 10));
 }
 
-/// §3.5: a loss in the window of data of a mark halves what is left: with Alpha 0.25, 40 → 35 → 17.5. The next loss of the same episode has no effect.
+/// §3.5: a loss in the window of data of a mark halves what is left: with Alpha 0.25, 40 → 35 → 17.5. The next loss of
+/// the same episode has no effect.
 #[test]
 fn a_loss_in_the_window_of_a_mark_has_its_own_effect() {
     let (mut bench, mut controller) = dctcp(40, &[("initial_alpha", 0.25)]);
@@ -83,8 +85,8 @@ fn a_loss_in_the_window_of_a_mark_has_its_own_effect() {
     }
 }
 
-/// A spurious loss gives the window back, and not an old Alpha: 1, then 15/16 while the loss was thought to be one. The next mark leaves
-/// 40 · (1 − 15/32) = 21.25.
+/// A spurious loss gives the window back, and not an old Alpha: 1, then 15/16 while the loss was thought to be one. The
+/// next mark leaves 40 · (1 − 15/32) = 21.25.
 #[test]
 fn a_spurious_loss_does_not_bring_an_old_alpha_back() {
     let (mut bench, mut controller) = dctcp(40, &[]);
@@ -98,7 +100,8 @@ fn a_spurious_loss_does_not_bring_an_old_alpha_back() {
     assert_eq!(controller.window().0, 21.25);
 }
 
-/// LINUX, dctcp_update_alpha with a shift of 4: 1024 − 64 = 960, and 3 of 10 marked add ⌊3·64/10⌋ = 19: 979. Without marks it goes 979 − 61 =
+/// LINUX, dctcp_update_alpha with a shift of 4: 1024 − 64 = 960, and 3 of 10 marked add ⌊3·64/10⌋ = 19: 979. Without
+/// marks it goes 979 − 61 =
 /// 918. 15 parts, of which a sixteenth is nothing, vanish.
 #[test]
 fn as_in_linux_alpha_is_in_parts_of_1024() {

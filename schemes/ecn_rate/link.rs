@@ -1,4 +1,5 @@
-//! Explicit rates at links: one rate for all flows whose Data leave on a link, updated once per interval, and written into these Data.
+//! Explicit rates at links: one rate for all flows whose Data leave on a link, updated once per interval, and written
+//! into these Data.
 
 use contract::{
     Admission, FaceId, Header, LinkAlgorithm, LinkCx, Packet, PortView, ReturnPath, Transit, TransitCx,

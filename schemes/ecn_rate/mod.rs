@@ -1,5 +1,5 @@
-//! Explicit rates: every link offers a rate, Data carry the minimum of their path, consumers send at it, and routers choose the next hop that
-//! offers more [ZHOU15].
+//! Explicit rates: every link offers a rate, Data carry the minimum of their path, consumers send at it, and routers
+//! choose the next hop that offers more [ZHOU15].
 
 use contract::{Documented, Family, Scheme, Setup, Source};
 use units::{Duration, Rate};

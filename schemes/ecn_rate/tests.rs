@@ -31,8 +31,8 @@ fn close(a: f64, b: f64) {
     assert!((a - b).abs() <= 1e-9 * b.abs(), "{a} is not {b}");
 }
 
-/// [RCP]: with T = 10 ms, d = 100 ms and ηC = 9.5 Mbit/s. Nobody sends: R·(1 + 0.1·0.4) = 1.04·R. 9.5 Mbit/s and no queue: R. The link is full
-/// and 100 000 bits wait: R·(1 + 0.1·(0.4·(−0.5) − 0.4·1)/9.5) = R·(1 − 0.06/9.5).
+/// [RCP]: with T = 10 ms, d = 100 ms and ηC = 9.5 Mbit/s. Nobody sends: R·(1 + 0.1·0.4) = 1.04·R. 9.5 Mbit/s and no
+/// queue: R. The link is full and 100 000 bits wait: R·(1 + 0.1·(0.4·(−0.5) − 0.4·1)/9.5) = R·(1 − 0.06/9.5).
 #[test]
 fn the_rate_follows_what_is_left_and_what_waits() {
     for (y, q, factor) in
@@ -53,7 +53,8 @@ fn the_rate_stays_within_bounds() {
     close(RULE.next(2e6, &flooded), 0.1e6);
 }
 
-/// Without traffic R goes from C/2 by 1.04 per interval: 5.2, 5.408. Then 5000 bytes in 10 ms, 4 Mbit/s: a factor of 1 + 0.1·0.4·(9.5 − 4)/9.5.
+/// Without traffic R goes from C/2 by 1.04 per interval: 5.2, 5.408. Then 5000 bytes in 10 ms, 4 Mbit/s: a factor of 1 +
+/// 0.1·0.4·(9.5 − 4)/9.5.
 #[test]
 fn a_link_measures_data_per_interval() {
     let (mut node, mut controller) = node();
@@ -85,7 +86,8 @@ fn data_carry_the_minimum_of_their_path() {
     }
 }
 
-/// Our choice: the node of a consumer tells its round-trip time, and routers take the mean: 0.2 s at first, then 0.2 + 0.02·(0.1 − 0.2) = 0.198 s.
+/// Our choice: the node of a consumer tells its round-trip time, and routers take the mean: 0.2 s at first, then 0.2 +
+/// 0.02·(0.1 − 0.2) = 0.198 s.
 #[test]
 fn interests_tell_the_round_trip_time() {
     let (mut node, mut controller) = node();

@@ -1,4 +1,5 @@
-//! ECP at consumers: multiplicative increase, additive increase, multiplicative decrease, by the congestion level in Data.
+//! ECP at consumers: multiplicative increase, additive increase, multiplicative decrease, by the congestion level in
+//! Data.
 
 use contract::{Ack, Allowance, Congestion, CongestionControl, Cx, Setup};
 use units::{Bytes, Segments};

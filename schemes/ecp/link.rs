@@ -1,4 +1,5 @@
-//! ECP at links: Interests leave at the rate at which their Data can return, and the level of their queue is written into Data.
+//! ECP at links: Interests leave at the rate at which their Data can return, and the level of their queue is written
+//! into Data.
 
 use contract::{
     Admission, Ecn, FaceId, Header, InterestQueueId, LinkAlgorithm, LinkCx, NackReason, Packet, ReturnPath,

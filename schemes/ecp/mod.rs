@@ -1,5 +1,5 @@
-//! ECP, the explicit control protocol for named data: routers write the level of their Interest queues into Data, and consumers choose their
-//! step by it [REN16].
+//! ECP, the explicit control protocol for named data: routers write the level of their Interest queues into Data, and
+//! consumers choose their step by it [REN16].
 
 use contract::{Documented, Family, Scheme, Setup, Source};
 

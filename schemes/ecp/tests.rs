@@ -1,4 +1,5 @@
-//! One test per rule of the reconstruction. Links take 10 Mbit/s, Data have 1000 bytes: an Interest leaves every 0.8 ms.
+//! One test per rule of the reconstruction. Links take 10 Mbit/s, Data have 1000 bytes: an Interest leaves every 0.8
+//! ms.
 
 use contract::{
     Admission, Cause, Congestion, CongestionControl, Ecn, FaceId, InterestQueueId, Label, LinkAlgorithm,
@@ -47,8 +48,8 @@ fn interests_leave_at_the_rate_of_their_data() {
     assert_eq!(controller.wake(), Time::NEVER);
 }
 
-/// With a gain of 1 the mean is the queue. Interest n of a burst meets n − 1 that wait: from the 22nd on 20 of 100, busy; from the 62nd on 60,
-/// congested.
+/// With a gain of 1 the mean is the queue. Interest n of a burst meets n − 1 that wait: from the 22nd on 20 of 100,
+/// busy; from the 62nd on 60, congested.
 #[test]
 fn levels_begin_at_a_fifth_and_three_fifths_of_the_queue() {
     let found = levels(&Params { weight: 1.0, ..Params::default() }, 80);
@@ -56,8 +57,8 @@ fn levels_begin_at_a_fifth_and_three_fifths_of_the_queue() {
     assert_eq!(found, expected);
 }
 
-/// avg ← 0.8·avg + 0.2·q lags behind a queue that grows by one per Interest by 4·(1 − 0.8ⁿ): it is 20 where the queue is 24, with Interest 26,
-/// and 60 with Interest 66.
+/// avg ← 0.8·avg + 0.2·q lags behind a queue that grows by one per Interest by 4·(1 − 0.8ⁿ): it is 20 where the queue
+/// is 24, with Interest 26, and 60 with Interest 66.
 #[test]
 fn the_mean_lags_behind_a_burst() {
     let found = levels(&Params::default(), 80);

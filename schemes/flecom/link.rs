@@ -1,4 +1,5 @@
-//! FleCom at links: measures the trend of the queueing delay, writes reductions into Data, and shapes Interests with a single next hop.
+//! FleCom at links: measures the trend of the queueing delay, writes reductions into Data, and shapes Interests with a
+//! single next hop.
 
 use contract::{
     Admission, Ecn, FaceId, Header, InterestQueueId, LinkAlgorithm, LinkCx, Packet, PortView, ReturnPath,
@@ -153,7 +154,8 @@ impl LinkAlgorithm for Trends {
         self.link(to);
         let Self { params, links, operations, .. } = self;
         let trend = &mut links[to.index()].trend;
-        // operations: the delay of each packet and whether a measurement is due; then the trend, its comparison, and a reduction
+        // operations: the delay of each packet and whether a measurement is due; then the trend, its comparison, and a
+        // reduction
         *operations += 2 + if trend.on_departure(at.now, waited.as_secs_f64(), params) { 3 } else { 0 };
         if trend.cut > 0.0 && matches!(packet.header, Header::Data(_)) {
             let cut = std::mem::take(&mut trend.cut);

@@ -1,4 +1,5 @@
-//! FleCom, a reconstruction: the trend of queueing delays determines the reductions of consumers; routers move Interests or shape them [LI23B].
+//! FleCom, a reconstruction: the trend of queueing delays determines the reductions of consumers; routers move
+//! Interests or shape them [LI23B].
 
 use contract::{Documented, Family, Scheme, Setup, Source};
 use units::Duration;

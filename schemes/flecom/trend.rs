@@ -19,7 +19,8 @@ pub(super) struct Trend {
 }
 
 impl Trend {
-    /// Takes the departure of a packet after a queueing delay of `queueing_delay`. Returns whether this was a measurement.
+    /// Takes the departure of a packet after a queueing delay of `queueing_delay`. Returns whether this was a
+    /// measurement.
     pub fn on_departure(&mut self, now: Time, queueing_delay: f64, params: &Params) -> bool {
         if now < self.next {
             return false;
@@ -54,7 +55,8 @@ pub(super) fn cut_of(data: &Packet) -> f64 {
     f64::from_bits(data.label.0[0])
 }
 
-/// Writes a reduction into Data, unless they carry a larger one. The bits of non-negative floats have the order of the numbers.
+/// Writes a reduction into Data, unless they carry a larger one. The bits of non-negative floats have the order of the
+/// numbers.
 pub(super) fn write_cut(data: &mut Packet, cut: f64) {
     data.label.0[0] = data.label.0[0].max(cut.to_bits());
 }

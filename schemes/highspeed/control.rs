@@ -67,7 +67,8 @@ impl WindowUpdate for HighSpeed {
     }
 }
 
-/// The table of RFC 3649: a row ends at the first window whose increase is more than one above that of the row before. [RFC3649 appendix B]
+/// The table of RFC 3649: a row ends at the first window whose increase is more than one above that of the row before.
+/// [RFC3649 appendix B]
 pub(super) fn table(params: &Params) -> Box<[Row]> {
     let low = f64::from(params.low_window);
     let span = math::ln(f64::from(params.high_window)) - math::ln(low);
@@ -89,7 +90,8 @@ pub(super) fn table(params: &Params) -> Box<[Row]> {
     rows.into()
 }
 
-/// The first number above `below` for which `holds`, if it holds for all from there on; `None` if it holds nowhere up to [`WIDEST`].
+/// The first number above `below` for which `holds`, if it holds for all from there on; `None` if it holds nowhere up
+/// to [`WIDEST`].
 fn first_above(below: u64, holds: impl Fn(u64) -> bool) -> Option<u64> {
     let (mut not, mut yes) = (below, below + 1);
     while !holds(yes) {

@@ -54,8 +54,9 @@ fn the_table_is_that_of_the_rfc_and_of_linux() {
     assert_eq!((100.0 * all[72].decrease as f64 / 256.0).round(), 9.0);
 }
 
-/// The first window with a(w) > 2, computed by the formulas of the RFC in another program: a(w) = 2.009 at 118, where b = 0.441. If b falls to 0.2 only, or at 10⁶ segments
-/// only, 111, where b = 0.458; with half of k, 41; with an exponent of 1, 39.
+/// The first window with a(w) > 2, computed by the formulas of the RFC in another program: a(w) = 2.009 at 118, where b =
+/// 0.441. If b falls to 0.2 only, or at 10⁶ segments only, 111, where b = 0.458; with half of k, 41; with an exponent
+/// of 1, 39.
 #[test]
 fn the_parameters_set_the_table() {
     let row = |params: Params| table(&params)[1].window;
@@ -76,9 +77,10 @@ fn slow_start_adds_a_segment_for_each_segment_acknowledged() {
     assert_eq!(ack(&mut bench, &mut controller, 3), 14);
 }
 
-/// A loss in slow start takes a half, because the row is that of the last growth in congestion avoidance: 1200 → 600. There the row is that of 496 to 663, so that each
-/// acknowledgement adds 6: 100 make 601. A loss then takes 89/256: 601 − ⌊208.9⌋ = 393, in the row of 348 to 495, with 5: 79 make 395 ≥ 393, with 2 over, so
-/// that 79 more make 2 + 395 ≥ 394.
+/// A loss in slow start takes a half, because the row is that of the last growth in congestion avoidance: 1200 → 600.
+/// There the row is that of 496 to 663, so that each acknowledgement adds 6: 100 make 601. A loss then takes 89/256:
+/// 601 − ⌊208.9⌋ = 393, in the row of 348 to 495, with 5: 79 make 395 ≥ 393, with 2 over, so that 79 more make 2 + 395
+/// ≥ 394.
 #[test]
 fn increase_and_reduction_are_those_of_the_window() {
     let (mut bench, mut controller) = highspeed(1200);
@@ -93,7 +95,8 @@ fn increase_and_reduction_are_those_of_the_window() {
     assert_eq!(until_growth(&mut bench, &mut controller), (79, 395));
 }
 
-/// Up to 38 segments one per window and a half: 70 → 35, 35 acknowledgements, 36 − 18. An acknowledgement of two segments counts once.
+/// Up to 38 segments one per window and a half: 70 → 35, 35 acknowledgements, 36 − 18. An acknowledgement of two
+/// segments counts once.
 #[test]
 fn a_small_window_is_renos() {
     let (mut bench, mut controller) = highspeed(70);
@@ -107,8 +110,8 @@ fn a_small_window_is_renos() {
     assert_eq!(ack(&mut bench, &mut controller, 2), 19);
 }
 
-/// Above the last row, of 89 053, the increase is 72 and the reduction 24/256: 200 000 → 100 000; 1389 acknowledgements make 100 008; 100 001 − ⌊9375.1⌋ = 90 626. With two
-/// rows 2 and 112/256.
+/// Above the last row, of 89 053, the increase is 72 and the reduction 24/256: 200 000 → 100 000; 1389 acknowledgements
+/// make 100 008; 100 001 − ⌊9375.1⌋ = 90 626. With two rows 2 and 112/256.
 #[test]
 fn above_the_table_its_last_row_applies() {
     let (mut bench, mut controller) = highspeed(200_000);
@@ -124,7 +127,8 @@ fn above_the_table_its_last_row_applies() {
     assert_eq!(window(&controller), 564);
 }
 
-/// A timeout at 16 leaves one segment and a threshold of 8. 1 + 3 = 4; the next 5 reach 8, and the one over does not count: 8 acknowledgements make 9.
+/// A timeout at 16 leaves one segment and a threshold of 8. 1 + 3 = 4; the next 5 reach 8, and the one over does not
+/// count: 8 acknowledgements make 9.
 #[test]
 fn after_a_timeout_slow_start_ends_at_the_threshold() {
     let (mut bench, mut controller) = highspeed(16);
@@ -135,7 +139,8 @@ fn after_a_timeout_slow_start_ends_at_the_threshold() {
     assert_eq!(until_growth(&mut bench, &mut controller), (8, 9));
 }
 
-/// 3 − 1 = 2, 2 − 1 = 1, and two at least; the credit is forgotten, so that of 8, with 7 acknowledged, 4 remain, which grow at the fourth.
+/// 3 − 1 = 2, 2 − 1 = 1, and two at least; the credit is forgotten, so that of 8, with 7 acknowledged, 4 remain, which
+/// grow at the fourth.
 #[test]
 fn a_reduction_keeps_two_segments_and_forgets_the_credit() {
     for (window, kept) in [(3, 2), (2, 2), (5, 3)] {

@@ -70,7 +70,8 @@ impl CongestionControl for Consumer {
             self.threshold = self.window;
             return;
         }
-        // differs: the transport assigns events to episodes; the source compares the Interest's time with the last reduction
+        // differs: the transport assigns events to episodes; the source compares the Interest's time with the last
+        // reduction
         if !event.first {
             return;
         }

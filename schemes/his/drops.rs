@@ -1,4 +1,5 @@
-//! Length control of a queue of Interests: drop-tail, PIE, or CoDel. Rules that the release of HIS does not set are those of RFC 8033 and RFC 8289.
+//! Length control of a queue of Interests: drop-tail, PIE, or CoDel. Rules that the release of HIS does not set are
+//! those of RFC 8033 and RFC 8289.
 
 use contract::{InterestQueueView, Random};
 use units::{Duration, Time};

@@ -1,5 +1,5 @@
-//! HIS, the improved hop-by-hop Interest shaper: Interests are sent at a rate at which their Data, and the Interests and Data of the other direction,
-//! fit into both directions of a link [WRNOR13].
+//! HIS, the improved hop-by-hop Interest shaper: Interests are sent at a rate at which their Data, and the Interests
+//! and Data of the other direction, fit into both directions of a link [WRNOR13].
 
 use contract::{Documented, Family, Scheme, Setup, Source};
 use units::{Bytes, Duration};

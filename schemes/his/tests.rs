@@ -36,8 +36,8 @@ fn equal_directions_share_alike() {
     close(allowed.expected, 24e7 / 624.0);
 }
 
-/// [WRNOR13]: 1 Mbit/s out, 50 in: 1/50 is below 2·25/626, so half of the outward direction is for Interests: 5·10⁵; exp = 10⁶/50.
-/// Turned round, 50 is above 626/50: s_min = 10⁶/50, exp = 5·10⁵.
+/// [WRNOR13]: 1 Mbit/s out, 50 in: 1/50 is below 2·25/626, so half of the outward direction is for Interests: 5·10⁵;
+/// exp = 10⁶/50. Turned round, 50 is above 626/50: s_min = 10⁶/50, exp = 5·10⁵.
 #[test]
 fn a_tight_direction_is_halved() {
     let out = both(1e6, 5e7).allowed();
@@ -50,7 +50,8 @@ fn a_tight_direction_is_halved() {
     close(inward.max, 4e4);
 }
 
-/// [WRNOR13]: nothing observed: s_max; half of what is expected: s_min + (s_max − s_min)/4; all of it, with headroom: s_min.
+/// [WRNOR13]: nothing observed: s_max; half of what is expected: s_min + (s_max − s_min)/4; all of it, with headroom:
+/// s_min.
 #[test]
 fn the_rate_falls_with_the_square_of_what_the_other_side_leaves() {
     let both = both(1e7, 1e7);
@@ -79,8 +80,8 @@ fn shaper(params: &Params) -> (LinkBench, Shaper) {
     (node, controller)
 }
 
-/// [CCNEW]: gap = size·8/(h·s). Interests of 50 bytes take the mean from 40 to 41.25: r₁ = 1000/41.25, s_max = 412 500 bit/s, and
-/// 400/(0.98·412 500) s = 989.49 µs.
+/// [CCNEW]: gap = size·8/(h·s). Interests of 50 bytes take the mean from 40 to 41.25: r₁ = 1000/41.25, s_max = 412 500
+/// bit/s, and 400/(0.98·412 500) s = 989.49 µs.
 #[test]
 fn interests_leave_a_gap_apart() {
     let (mut node, mut controller) = shaper(&Params::default());
@@ -109,8 +110,8 @@ fn a_full_line_refuses() {
     }
 }
 
-/// [CCNEW]: 120 Interests of 50 bytes within 100 ms and the one that ends the interval: 121·400/0.1 = 484 kbit/s; all that is expected is
-/// asked for, and s = s_min. An interval later, with nothing asked for, s = s_max again.
+/// [CCNEW]: 120 Interests of 50 bytes within 100 ms and the one that ends the interval: 121·400/0.1 = 484 kbit/s; all
+/// that is expected is asked for, and s = s_min. An interval later, with nothing asked for, s = s_max again.
 #[test]
 fn what_the_other_side_asks_for_is_measured() {
     let (mut node, mut controller) = shaper(&Params { size_gain: 1.0, ..Params::default() });
@@ -162,8 +163,8 @@ fn codel_refuses_the_first_of_a_standing_line() {
     );
 }
 
-/// [RFC8033 §4.2]: nothing for 100 ms; then with a wait of 60 ms for good p grows by 0.125·0.04 + 0 per 30 ms, scaled while it is small,
-/// beginning with 1.25·0.06 for the change.
+/// [RFC8033 §4.2]: nothing for 100 ms; then with a wait of 60 ms for good p grows by 0.125·0.04 + 0 per 30 ms, scaled
+/// while it is small, beginning with 1.25·0.06 for the change.
 #[test]
 fn pie_refuses_the_more_the_longer_the_line_stands() {
     let params = Params { queue: Queue::Pie, ..Params::default() };

@@ -192,8 +192,9 @@ impl Shaper {
         self.links[down.index()].active.max(1)
     }
 
-    /// γ in Interests per second, and the rate of the link; infinite before the first Data and without such a link. `parts` is the number
-    /// of conversations that share the downstream link and the target equally; without it they share the target as they share the queue.
+    /// γ in Interests per second, and the rate of the link; infinite before the first Data and without such a link.
+    /// `parts` is the number of conversations that share the downstream link and the target equally; without it they
+    /// share the target as they share the queue.
     pub(super) fn rate(
         &mut self,
         conversation: u32,

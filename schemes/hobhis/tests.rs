@@ -1,4 +1,5 @@
-//! One test per claim about HoBHIS. The upstream link has 10 Mbit/s, the downstream link 1 Mbit/s; Data have 1000 bytes, Interests 50.
+//! One test per claim about HoBHIS. The upstream link has 10 Mbit/s, the downstream link 1 Mbit/s; Data have 1000
+//! bytes, Interests 50.
 
 use contract::{
     Admission, Backlog, Cause, Congestion, CongestionControl, FaceId, InterestQueueId, Label, LinkAlgorithm,
@@ -87,8 +88,8 @@ fn before_the_first_data_interests_go_at_the_rate_of_interests() {
     assert_eq!(node.interest(&mut controller, name(0, 1), DOWN, UP), Admission::Pass);
 }
 
-/// [RF12]: c/(8·S) = 10⁶/8000 = 125/s. Empty queue: 125 + 0.7·60/0.1 = 545. With 20: 125 + 0.7·40/0.1 = 405. At the target of 60: 125. With
-/// 80: 125 − 140 = −15.
+/// [RF12]: c/(8·S) = 10⁶/8000 = 125/s. Empty queue: 125 + 0.7·60/0.1 = 545. With 20: 125 + 0.7·40/0.1 = 405. At the
+/// target of 60: 125. With 80: 125 − 140 = −15.
 #[test]
 fn the_rate_leads_the_queue_to_its_target() {
     let (mut node, mut controller) = shaper(&Params::default());
@@ -100,8 +101,8 @@ fn the_rate_leads_the_queue_to_its_target() {
     }
 }
 
-/// [HOBHIS]: of 20 Data of one conversation and 60 of another the first has a target of 60·20/80 = 15: 125 + 0.7·(15 − 20)/0.1 = 90, and
-/// the other one of 45: 125 + 0.7·(45 − 60)/0.1 = 20.
+/// [HOBHIS]: of 20 Data of one conversation and 60 of another the first has a target of 60·20/80 = 15: 125 + 0.7·(15 −
+/// 20)/0.1 = 90, and the other one of 45: 125 + 0.7·(45 − 60)/0.1 = 20.
 #[test]
 fn conversations_share_the_target_as_they_share_the_queue() {
     let (mut node, mut controller) = shaper(&Params::default());
@@ -126,7 +127,8 @@ fn the_newest_delay_counts_four_fifths() {
     close(rate(&mut node, &mut controller, 0), 125.0 + 0.7 * 60.0 / 0.18);
 }
 
-/// [HOBHIS]: looked at every 0.1 ms; once 80 Data have become 70, γ = 125 − 70 = 55/s, and the Interest goes 1/55 s later.
+/// [HOBHIS]: looked at every 0.1 ms; once 80 Data have become 70, γ = 125 − 70 = 55/s, and the Interest goes 1/55 s
+/// later.
 #[test]
 fn a_full_queue_stops_interests_until_it_drains() {
     let (mut node, mut controller) = shaper(&Params::default());
@@ -187,8 +189,8 @@ fn clients_do_not_shape() {
     }
 }
 
-/// With h = 0.05, one conversation, nothing waits: 125 + 0.05·60/0.1 = 155 Data/s are 1.24 Mbit/s. Of two, each with half of both:
-/// 62.5 + 0.05·30/0.1 = 77.5/s are 620 kbit/s. What another router wrote stays if it is less.
+/// With h = 0.05, one conversation, nothing waits: 125 + 0.05·60/0.1 = 155 Data/s are 1.24 Mbit/s. Of two, each with
+/// half of both: 62.5 + 0.05·30/0.1 = 77.5/s are 620 kbit/s. What another router wrote stays if it is less.
 #[test]
 fn data_carry_the_minimum_rate_of_the_path() {
     let (mut node, mut controller) = shaper(&Params::default());

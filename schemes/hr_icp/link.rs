@@ -1,5 +1,5 @@
-//! HR-ICP at links: Interests of a flow leave at the fair rate of its Data. Routers shape; Interests of an endpoint on the node are not
-//! delayed.
+//! HR-ICP at links: Interests of a flow leave at the fair rate of its Data. Routers shape; Interests of an endpoint on
+//! the node are not delayed.
 
 use contract::{
     Admission, FaceId, Header, InterestQueueId, LinkAlgorithm, LinkCx, NameId, Packet, PortView, Setup,
@@ -104,7 +104,8 @@ impl LinkAlgorithm for Shaper {
             face.rounds.charge(flow.0, data);
             return Admission::Pass;
         }
-        // our choice: a separate limit per flow, so that a flow with too many Interests does not displace others  [CGM12]
+        // our choice: a separate limit per flow, so that a flow with too many Interests does not displace others
+        // [CGM12]
         if queue_length >= queue_limit {
             return Admission::Drop;
         }

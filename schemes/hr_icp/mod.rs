@@ -1,4 +1,5 @@
-//! HR-ICP: ICP at receivers, and routers that delay the Interests of flows which ask for more than their fair share of a link [CGM12].
+//! HR-ICP: ICP at receivers, and routers that delay the Interests of flows which ask for more than their fair share of
+//! a link [CGM12].
 
 use contract::{Documented, Family, Need, Scheme, Setup, Source};
 use units::{Bytes, Duration};

@@ -1,5 +1,5 @@
-//! Deficit round robin over the Data of a link, and the credits of its flows. It is computed beside the link's queue, which can be a plain
-//! FIFO.
+//! Deficit round robin over the Data of a link, and the credits of its flows. It is computed beside the link's queue,
+//! which can be a plain FIFO.
 
 use std::collections::VecDeque;
 

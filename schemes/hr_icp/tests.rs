@@ -1,4 +1,5 @@
-//! One test per rule of the reconstruction. Links take 10 Mbit/s and 100 packets, Data have 1000 bytes, so that a turn of 10 000 bytes takes 8 ms.
+//! One test per rule of the reconstruction. Links take 10 Mbit/s and 100 packets, Data have 1000 bytes, so that a turn
+//! of 10 000 bytes takes 8 ms.
 
 use contract::{Admission, CongestionControl, FaceId, InterestQueueId, LinkAlgorithm, Name, NameId};
 use units::{Bytes, Duration, Rate, Time};
@@ -25,8 +26,8 @@ fn micros(after: u64) -> Time {
     Time::ZERO + Duration::from_micros(after)
 }
 
-/// [SV95]: 25 000 bytes of one flow and 4000 of another: 8 ms for 10 000 of the first, 3.2 ms for all of the second, 8 ms, and 4 ms for the last
-/// 5000.
+/// [SV95]: 25 000 bytes of one flow and 4000 of another: 8 ms for 10 000 of the first, 3.2 ms for all of the second, 8
+/// ms, and 4 ms for the last 5000.
 #[test]
 fn flows_are_served_in_turns_of_a_quantum() {
     let mut rounds = Rounds::new(10_000, 10_000);
@@ -42,7 +43,8 @@ fn flows_are_served_in_turns_of_a_quantum() {
     assert_eq!(seen, turns.map(|(at, flow)| (micros(at), vec![flow])));
 }
 
-/// [CCNPL]: a credit begins at 10 000, is added to once per round, and is never more than 10 000; who has no Data in the queue has no counter.
+/// [CCNPL]: a credit begins at 10 000, is added to once per round, and is never more than 10 000; who has no Data in
+/// the queue has no counter.
 #[test]
 fn a_credit_is_added_once_per_round_up_to_the_burst() {
     let mut rounds = Rounds::new(4_000, 10_000);
@@ -60,8 +62,8 @@ fn a_credit_is_added_once_per_round_up_to_the_burst() {
     assert!(rounds.admits(0, 50_000));
 }
 
-/// Two flows that always have Data in the queue have a credit of 10 000 bytes per 16 ms each, half of the link; beside a third that has 1000 bytes
-/// per round they have 10 000 per 16.8 ms.
+/// Two flows that always have Data in the queue have a credit of 10 000 bytes per 16 ms each, half of the link; beside
+/// a third that has 1000 bytes per round they have 10 000 per 16.8 ms.
 #[test]
 fn credits_grow_at_the_fair_rate_of_the_link() {
     for (third, round_us) in [(0, 16_000), (1_000, 16_800)] {
@@ -109,7 +111,8 @@ fn released(node: &LinkBench, since: Time) -> Vec<(u64, u64)> {
     node.outcomes.iter().map(what).collect()
 }
 
-/// [CCNPL]: 30 Data of a flow wait, and its credit is 10: of 25 Interests 10 go at once. After a turn of 8 ms the next 10 go, after 16 ms the rest.
+/// [CCNPL]: 30 Data of a flow wait, and its credit is 10: of 25 Interests 10 go at once. After a turn of 8 ms the next
+/// 10 go, after 16 ms the rest.
 #[test]
 fn interests_beyond_the_credit_wait_for_the_next_round() {
     let (mut node, mut controller) = node(&Params::default());

@@ -50,8 +50,9 @@ fn slow_start_adds_a_segment_for_each_segment_acknowledged() {
     assert_eq!(ack(&mut bench, &mut controller, 3), 14);
 }
 
-/// Within a second of the loss α = 2·64·1 = 128. From 20 the acknowledgement at which 20 are counted makes the window grow, and is not counted itself: 21
-/// of one segment each. Of three each: 3, 6 … 21, and the eighth; the next window of 22 takes 24 and one more, the ninth.
+/// Within a second of the loss α = 2·64·1 = 128. From 20 the acknowledgement at which 20 are counted makes the window
+/// grow, and is not counted itself: 21 of one segment each. Of three each: 3, 6 … 21, and the eighth; the next window
+/// of 22 takes 24 and one more, the ninth.
 #[test]
 fn shortly_after_a_loss_the_window_grows_by_one_per_round_trip() {
     let (mut bench, mut controller) = htcp(40);
@@ -70,8 +71,9 @@ fn shortly_after_a_loss_the_window_grows_by_one_per_round_trip() {
     }
 }
 
-/// The window of 20 grows at the 21st acknowledgement, which computes α. After 3 s, 750 ticks: 500 beyond the first second,
-/// (10·500 + 250·250/250)/250 = 21, so α = 22, in 128ths 2816: 1 + 10·2 + (2/2)². Then one counted acknowledgement is enough for a window up to 22, two up to 44.
+/// The window of 20 grows at the 21st acknowledgement, which computes α. After 3 s, 750 ticks: 500 beyond the first
+/// second, (10·500 + 250·250/250)/250 = 21, so α = 22, in 128ths 2816: 1 + 10·2 + (2/2)². Then one counted
+/// acknowledgement is enough for a window up to 22, two up to 44.
 #[test]
 fn the_increase_grows_with_the_time_since_the_loss() {
     let (mut bench, mut controller) = htcp(40);
@@ -85,8 +87,8 @@ fn the_increase_grows_with_the_time_since_the_loss() {
     assert_eq!(windows, [21, 22, 22, 23, 23, 23, 24]);
 }
 
-/// α after this time, by the same rule: 1 s: 1; 1.004 s: (10 + 0)/250 = 0, 1; 1.1 s: 25 ticks, (250 + 12·12/250)/250 = 1, so 2; 2 s:
-/// (2500 + 125·125/250)/250 = 10, so 11; 11 s: 2500 ticks, (25 000 + 1250·1250/250)/250 = 125, so 126.
+/// α after this time, by the same rule: 1 s: 1; 1.004 s: (10 + 0)/250 = 0, 1; 1.1 s: 25 ticks, (250 + 12·12/250)/250 =
+/// 1, so 2; 2 s: (2500 + 125·125/250)/250 = 10, so 11; 11 s: 2500 ticks, (25 000 + 1250·1250/250)/250 = 125, so 126.
 #[test]
 fn the_increase_at_several_times() {
     for (seconds, alpha) in [(0.5, 1), (1.0, 1), (1.004, 1), (1.1, 2), (2.0, 11), (11.0, 126)] {
@@ -107,8 +109,8 @@ fn alpha_at(params: Params, seconds: f64, rtt_ms: u64) -> u32 {
     controller.module().alpha
 }
 
-/// α of 22 after 3 s is divided by 100 ms over the round-trip time, in eighths: 20 ms, 5 ticks: 200/5 = 40, 22·8/40 = 4. 400 ms: 200/100 = 2, at least 4, so 44.
-/// 4 ms: 200/1, at most 80, so 2. 100 ms: 8, so 22. Without scaling 22.
+/// α of 22 after 3 s is divided by 100 ms over the round-trip time, in eighths: 20 ms, 5 ticks: 200/5 = 40, 22·8/40 = 4.
+/// 400 ms: 200/100 = 2, at least 4, so 44. 4 ms: 200/1, at most 80, so 2. 100 ms: 8, so 22. Without scaling 22.
 #[test]
 fn the_increase_is_in_proportion_to_the_round_trip_time() {
     for (rtt, alpha) in [(20, 4), (400, 44), (4, 2), (100, 22)] {
@@ -123,8 +125,9 @@ fn the_increase_is_in_proportion_to_the_round_trip_time() {
     assert_eq!(alpha_at(Params { max_rtt_ratio: 5.0, ..Params::default() }, 3.0, 4), 4 * 128);
 }
 
-/// After 3 s: with Δ_L = 2 s, 250 ticks beyond: (2500 + 62)/250 = 10, so 11. With 20 per second: (10 000 + 250)/250 = 41, so 42. With a divisor of 1:
-/// (5000 + 500·500/250)/250 = 24, so 25. At 1000 ticks per second 22 as well; at 10: 30 ticks, (200 + 10·10/10)/10 = 21, and 8/1 = 8, so 22.
+/// After 3 s: with Δ_L = 2 s, 250 ticks beyond: (2500 + 62)/250 = 10, so 11. With 20 per second: (10 000 + 250)/250 =
+/// 41, so 42. With a divisor of 1: (5000 + 500·500/250)/250 = 24, so 25. At 1000 ticks per second 22 as well; at 10: 30
+/// ticks, (200 + 10·10/10)/10 = 21, and 8/1 = 8, so 22.
 #[test]
 fn the_parameters_of_the_increase() {
     let alpha = |params| alpha_at(params, 3.0, 100);
@@ -135,7 +138,8 @@ fn the_parameters_of_the_increase() {
     assert_eq!(alpha(Params { hz: 10, ..Params::default() }), 22 * 128);
 }
 
-/// The window after the second of two losses; the first, at 200, keeps `min_beta` and lets β follow. Round-trip times between them.
+/// The window after the second of two losses; the first, at 200, keeps `min_beta` and lets β follow. Round-trip times
+/// between them.
 fn second_reduction(params: Params, rtts: &[u64]) -> (u64, Control) {
     let (mut bench, mut controller) = with(params, 200);
     lose(&mut bench, &mut controller);
@@ -146,9 +150,10 @@ fn second_reduction(params: Params, rtts: &[u64]) -> (u64, Control) {
     (window(&controller), controller)
 }
 
-/// Without the switch by throughput. 100 to 120 ms, 25 to 30 ticks: 25·128/30 = 106, at most 102, and 100·102/128 = 79. To 160 ms, 40 ticks, in steps of 20 ms: 80, and
-/// 100·80/128 = 62. To 300 ms: 75 ticks, 42, at least 64: 50. A step of 24 ms, from 25 to 31 ticks, is none, as 30 is the limit: 128, at most 102. A minimum of 12 ms, 3 ticks,
-/// keeps a half; of 16 ms, 4 ticks, with a maximum of 20 ms, 5 ticks: 102.
+/// Without the switch by throughput. 100 to 120 ms, 25 to 30 ticks: 25·128/30 = 106, at most 102, and 100·102/128 = 79.
+/// To 160 ms, 40 ticks, in steps of 20 ms: 80, and 100·80/128 = 62. To 300 ms: 75 ticks, 42, at least 64: 50. A step of
+/// 24 ms, from 25 to 31 ticks, is none, as 30 is the limit: 128, at most 102. A minimum of 12 ms, 3 ticks, keeps a
+/// half; of 16 ms, 4 ticks, with a maximum of 20 ms, 5 ticks: 102.
 #[test]
 fn the_share_kept_follows_the_round_trip_times() {
     let params = || Params { use_bandwidth_switch: false, ..Params::default() };
@@ -163,7 +168,8 @@ fn the_share_kept_follows_the_round_trip_times() {
     ] {
         assert_eq!(second_reduction(params(), rtts).0, reduced, "{rtts:?}");
     }
-    // a maximum of 0.7, 89 of 128; a minimum of 0.6, 76 of 128, so that 200·76/128 = 118 and 118·76/128 = 70 are kept; a limit of 120 ms for the minimum; steps of up to 200 ms
+    // a maximum of 0.7, 89 of 128; a minimum of 0.6, 76 of 128, so that 200·76/128 = 118 and 118·76/128 = 70 are kept;
+    // a limit of 120 ms for the minimum; steps of up to 200 ms
     assert_eq!(second_reduction(Params { max_beta: 0.7, ..params() }, &steps[..2]).0, 69);
     assert_eq!(second_reduction(Params { min_beta: 0.6, ..params() }, &steps).0, 70);
     let above = Duration::from_millis(120);
@@ -190,7 +196,8 @@ fn shares_are_those_of_the_kernels_integers() {
     }
 }
 
-/// β after 600 ms at each of these throughputs, in segments per 100 ms. The window is small, so that each acknowledgement gives an estimate.
+/// β after 600 ms at each of these throughputs, in segments per 100 ms. The window is small, so that each
+/// acknowledgement gives an estimate.
 fn shares_kept(params: &Params, rates: &[u32]) -> Vec<u32> {
     let (mut bench, mut controller) = with(params.clone(), 4);
     ack(&mut bench, &mut controller, 1);
@@ -208,8 +215,8 @@ fn shares_kept(params: &Params, rates: &[u32]) -> Vec<u32> {
         .collect()
 }
 
-/// 200 segments per second after none: a half. Then 200 again: within a fifth, so that β can follow at the next loss, where it is at most 102. 240 is within a fifth of
-/// 200 and 290 is not of 240; after that a half twice, and 102.
+/// 200 segments per second after none: a half. Then 200 again: within a fifth, so that β can follow at the next loss,
+/// where it is at most 102. 240 is within a fifth of 200 and 290 is not of 240; after that a half twice, and 102.
 #[test]
 fn a_change_of_throughput_keeps_a_half() {
     let rates = [20, 20, 20, 24, 29, 29, 29];
@@ -221,8 +228,8 @@ fn a_change_of_throughput_keeps_a_half() {
     assert_eq!(shares_kept(&off, &rates), [102; 7]);
 }
 
-/// htcp_param_update comes before htcp_reset: after 3 s without a loss α is 22 at the loss, and makes the window of 20 grow at the second acknowledgement, which counts the
-/// time from the loss on: α = 1.
+/// htcp_param_update comes before htcp_reset: after 3 s without a loss α is 22 at the loss, and makes the window of 20
+/// grow at the second acknowledgement, which counts the time from the loss on: α = 1.
 #[test]
 fn the_first_increase_after_a_loss_is_that_before_it() {
     let (mut bench, mut controller) = htcp(39);
@@ -235,7 +242,8 @@ fn the_first_increase_after_a_loss_is_that_before_it() {
     assert_eq!(controller.module().alpha, 128);
 }
 
-/// htcp_state: the time counts from the end of the recovery. Of 4 s from the loss the recovery takes 1 s, so α is that of 3 s.
+/// htcp_state: the time counts from the end of the recovery. Of 4 s from the loss the recovery takes 1 s, so α is that
+/// of 3 s.
 #[test]
 fn the_time_in_recovery_does_not_count() {
     let (mut bench, mut controller) = htcp(4);
@@ -252,8 +260,9 @@ fn the_time_in_recovery_does_not_count() {
     assert_eq!((window(&controller), controller.module().alpha), (3, 22 * 128));
 }
 
-/// A timeout at 16 leaves one segment and a threshold of 8. 1 + 3 = 4; the next 5 acknowledged reach 8, and the one over does not count. Acknowledgements of the 16
-/// segments that were in flight count for one each, the one of 7 as well: 1 + 1, and with 6 later ones 8, so that the next makes 9.
+/// A timeout at 16 leaves one segment and a threshold of 8. 1 + 3 = 4; the next 5 acknowledged reach 8, and the one
+/// over does not count. Acknowledgements of the 16 segments that were in flight count for one each, the one of 7 as
+/// well: 1 + 1, and with 6 later ones 8, so that the next makes 9.
 #[test]
 fn after_a_timeout_slow_start_ends_at_the_threshold() {
     let (mut bench, mut controller) = htcp(16);
@@ -274,8 +283,9 @@ fn two_segments_are_kept_at_least() {
     }
 }
 
-/// htcp_cwnd_undo: a loss after 3 s was none. The time counts from the beginning again, so that α is 22 and not 1. The maximum round-trip time is that
-/// after the loss, 25 + 5·95/100 = 29, because htcp_reset remembers it after htcp_param_update.
+/// htcp_cwnd_undo: a loss after 3 s was none. The time counts from the beginning again, so that α is 22 and not 1. The
+/// maximum round-trip time is that after the loss, 25 + 5·95/100 = 29, because htcp_reset remembers it after
+/// htcp_param_update.
 #[test]
 fn a_spurious_loss_does_not_change_the_time_since_the_last_one() {
     let (mut bench, mut controller) = htcp(39);

@@ -43,8 +43,8 @@ fn windows(bench: &mut Bench, controller: &mut Control, acks: usize) -> Vec<u64>
         .collect()
 }
 
-/// The window starts with ρ segments: 25 ms give 1, 100 ms give 4, and 110 ms 8·110/25 = 35 eighths, 4 segments; with RTT₀ = 10 ms, 100 ms give 10.
-/// Below RTT₀, ρ is 1.
+/// The window starts with ρ segments: 25 ms give 1, 100 ms give 4, and 110 ms 8·110/25 = 35 eighths, 4 segments; with
+/// RTT₀ = 10 ms, 100 ms give 10. Below RTT₀, ρ is 1.
 #[test]
 fn the_window_starts_with_rho_segments() {
     let other = Params { rtt0: 10, ..Params::default() };
@@ -60,7 +60,8 @@ fn the_window_starts_with_rho_segments() {
     }
 }
 
-/// Without a handshake there is no round-trip time before the first acknowledgement: one segment, and then ρ = 4 gives 2⁴ − 1 = 15 more.
+/// Without a handshake there is no round-trip time before the first acknowledgement: one segment, and then ρ = 4 gives
+/// 2⁴ − 1 = 15 more.
 #[test]
 fn without_a_handshake_the_first_acknowledgement_gives_rho() {
     let (mut bench, mut controller) = (Bench::new(), control(&Params::default(), &setup(10)));
@@ -69,8 +70,8 @@ fn without_a_handshake_the_first_acknowledgement_gives_rho() {
     assert_eq!(windows(&mut bench, &mut controller, 1), [16]);
 }
 
-/// 2^ρ − 1 per acknowledgement: with ρ = 1 it is slow start; ρ = 2 adds 3; ρ = 12/8 = 1.5 adds 2·181/128 − 1 = 234/128, so that 1 + 1.83 = 2 and 106/128,
-/// then 4.66 is 4, 6.48 is 6, 8.31 is 8.
+/// 2^ρ − 1 per acknowledgement: with ρ = 1 it is slow start; ρ = 2 adds 3; ρ = 12/8 = 1.5 adds 2·181/128 − 1 = 234/128,
+/// so that 1 + 1.83 = 2 and 106/128, then 4.66 is 4, 6.48 is 6, 8.31 is 8.
 #[test]
 fn slow_start_adds_two_to_the_rho_less_one() {
     let (mut bench, mut controller) = hybla(25);
@@ -105,7 +106,8 @@ fn the_window_has_a_maximum() {
     }
 }
 
-/// ρ = 4 and W = 100: 16·128/100 = 20 of 128 per acknowledgement, and the seventh makes 140: a segment, and 12 over. From 101, again 20: 12 + 6·20 = 132.
+/// ρ = 4 and W = 100: 16·128/100 = 20 of 128 per acknowledgement, and the seventh makes 140: a segment, and 12 over.
+/// From 101, again 20: 12 + 6·20 = 132.
 #[test]
 fn congestion_avoidance_adds_rho_squared_per_window() {
     let (mut bench, mut controller) = avoiding(100, 100);
@@ -141,8 +143,8 @@ fn a_window_that_is_not_full_does_not_grow() {
     assert_eq!(cwnd(&controller), 2);
 }
 
-/// A loss halves, as Reno's. A timeout leaves one segment, and until everything is repaired slow start is Reno's: one segment per segment, up to the
-/// threshold of 50. Then ρ = 4 counts again: 16·128/50 = 40, and the fourth makes 160.
+/// A loss halves, as Reno's. A timeout leaves one segment, and until everything is repaired slow start is Reno's: one
+/// segment per segment, up to the threshold of 50. Then ρ = 4 counts again: 16·128/50 = 40, and the fourth makes 160.
 #[test]
 fn a_loss_halves_and_repairs_are_renos() {
     let (mut bench, mut controller) = avoiding(100, 100);

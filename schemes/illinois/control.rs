@@ -93,7 +93,8 @@ impl Illinois {
         self.sum_rtt += rtt;
     }
 
-    /// Takes an acknowledgement outside of recoveries: at the end of a round, computes α and β [Linux: tcp_illinois_cong_avoid].
+    /// Takes an acknowledgement outside of recoveries: at the end of a round, computes α and β
+    /// [Linux: tcp_illinois_cong_avoid].
     #[inline]
     fn on_ack(&mut self, ack: &Ack, now: Time) {
         self.measure(ack);

@@ -1,4 +1,5 @@
-//! One test per rule of Linux' tcp_illinois.c, with numbers worked by hand. α is in parts of 128, β in parts of 64, delays in microseconds.
+//! One test per rule of Linux' tcp_illinois.c, with numbers worked by hand. α is in parts of 128, β in parts of 64,
+//! delays in microseconds.
 
 use contract::{Ack, Cause, CongestionControl};
 use units::{Duration, Time};
@@ -51,8 +52,8 @@ fn slow_start_adds_a_segment_for_each_segment_acknowledged() {
     assert_eq!(ack(&mut bench, &mut controller, 3), 14);
 }
 
-/// Before the first round β is 1/2: 40 − 20. Without a queue α = 10: two acknowledged segments make 20 ≥ 20, three 30 ≥ 21; five make 50, twice 22, so two
-/// segments more.
+/// Before the first round β is 1/2: 40 − 20. Without a queue α = 10: two acknowledged segments make 20 ≥ 20, three 30 ≥
+/// 21; five make 50, twice 22, so two segments more.
 #[test]
 fn without_a_queue_the_window_grows_by_ten_per_round_trip() {
     let (mut bench, mut controller) = illinois(40);
@@ -64,9 +65,10 @@ fn without_a_queue_the_window_grows_by_ten_per_round_trip() {
     assert_eq!(values(&controller), (10 * ALPHA_SCALE, BETA_SCALE / 8));
 }
 
-/// Base 100 ms, maximum 200 ms, so d_m = 100 000 and d₁ = 1000. At 200 ms 99 000·1280/(99 000 + 99 000·1242/38) = 126 720 000/3 334 736 = 38, which is 0.3.
-/// At 150 ms 126 720 000/(99 000 + 49 000·1242/38) = 126 720 000/1 700 526 = 74. At 110 ms 126 720 000/393 157 = 322.
-/// β: from 80 000 on a half, up to 10 000 an eighth; at 50 000 (8·30 000 + 32·40 000)/70 000 = 21, at 11 000 (8·69 000 + 32·1000)/70 000 = 8.
+/// Base 100 ms, maximum 200 ms, so d_m = 100 000 and d₁ = 1000. At 200 ms 99 000·1280/(99 000 + 99 000·1242/38) = 126
+/// 720 000/3 334 736 = 38, which is 0.3. At 150 ms 126 720 000/(99 000 + 49 000·1242/38) = 126 720 000/1 700 526 = 74.
+/// At 110 ms 126 720 000/393 157 = 322. β: from 80 000 on a half, up to 10 000 an eighth; at 50 000 (8·30 000 + 32·40
+/// 000)/70 000 = 21, at 11 000 (8·69 000 + 32·1000)/70 000 = 8.
 #[test]
 fn the_delay_sets_increase_and_reduction() {
     let (mut bench, mut controller) = illinois(100);
@@ -85,7 +87,8 @@ fn the_delay_sets_increase_and_reduction() {
     assert_eq!(window(&controller), 53 - 53 * 21 / 64);
 }
 
-/// After a delay above 1 % of the maximum, four rounds below it change nothing, and the fifth gives 10. Before any such delay, the first does.
+/// After a delay above 1 % of the maximum, four rounds below it change nothing, and the fifth gives 10. Before any such
+/// delay, the first does.
 #[test]
 fn five_rounds_without_a_queue_give_the_full_increase() {
     for (theta, rounds) in [(5, 4), (2, 1), (1, 0)] {
@@ -99,7 +102,8 @@ fn five_rounds_without_a_queue_give_the_full_increase() {
     }
 }
 
-/// Below 15 segments α = 1 and β = 1/2, whatever the delay: the window of 14 grows at the 14th acknowledgement. At 15 the delay counts.
+/// Below 15 segments α = 1 and β = 1/2, whatever the delay: the window of 14 grows at the 14th acknowledgement. At 15
+/// the delay counts.
 #[test]
 fn a_small_window_is_renos() {
     let (mut bench, mut controller) = illinois(28);
@@ -114,8 +118,9 @@ fn a_small_window_is_renos() {
     assert_eq!(round(&mut bench, &mut controller, 100), (128, 32));
 }
 
-/// A round ends with the first acknowledgement of a segment sent after its start, and has the average of its samples. The round that starts at 2 s: at 2.05 s
-/// 200 ms of a segment of 1.85 s, which does not end it; at 2.15 s 100 ms of one of 2.05 s, and the average is 150 ms.
+/// A round ends with the first acknowledgement of a segment sent after its start, and has the average of its samples.
+/// The round that starts at 2 s: at 2.05 s 200 ms of a segment of 1.85 s, which does not end it; at 2.15 s 100 ms of
+/// one of 2.05 s, and the average is 150 ms.
 #[test]
 fn the_delay_is_the_average_of_a_round() {
     let (mut bench, mut controller) = illinois(100);
@@ -128,8 +133,8 @@ fn the_delay_is_the_average_of_a_round() {
     }
 }
 
-/// tcp_illinois_acked is called in recovery as well, tcp_illinois_cong_avoid is not: a sample of 200 ms counts, but the round ends after the recovery, with the
-/// average of 200 and 100 ms. Without data of the application the round ends.
+/// tcp_illinois_acked is called in recovery as well, tcp_illinois_cong_avoid is not: a sample of 200 ms counts, but the
+/// round ends after the recovery, with the average of 200 and 100 ms. Without data of the application the round ends.
 #[test]
 fn samples_count_in_recovery_and_rounds_end_afterwards() {
     for (recovering, alpha) in [(true, 1280), (false, 38)] {
@@ -147,9 +152,9 @@ fn samples_count_in_recovery_and_rounds_end_afterwards() {
     }
 }
 
-/// tcp_enter_loss asks for the threshold first: 65 − 65·8/64 = 57. Then α = 1 and β = 1/2, and rounds end again when the 65 in flight are acknowledged: 60 lead to the
-/// threshold at 1 + 60 = 57, where the excess does not count; with 5 more the window of 57 does not grow yet. The next acknowledgement is of a new
-/// segment, and gives α = 10.
+/// tcp_enter_loss asks for the threshold first: 65 − 65·8/64 = 57. Then α = 1 and β = 1/2, and rounds end again when
+/// the 65 in flight are acknowledged: 60 lead to the threshold at 1 + 60 = 57, where the excess does not count; with 5
+/// more the window of 57 does not grow yet. The next acknowledgement is of a new segment, and gives α = 10.
 #[test]
 fn a_timeout_returns_to_renos_values() {
     let (mut bench, mut controller) = illinois(64);
@@ -177,8 +182,8 @@ fn two_segments_are_kept_at_least() {
     }
 }
 
-/// α in parts of 128, β in parts of 64: 20 is 2560, 0.5 is 64, so at the maximum 99 000·2560/(99 000 + 99 000·2496/64) = 64; 1/4 is 16 and 3/4 is 48. Thresholds of 2, 20 and
-/// 60 %: 2 % is low for α; at 50 % (16·10 000 + 48·30 000)/40 000 = 40.
+/// α in parts of 128, β in parts of 64: 20 is 2560, 0.5 is 64, so at the maximum 99 000·2560/(99 000 + 99 000·2496/64) =
+/// 64; 1/4 is 16 and 3/4 is 48. Thresholds of 2, 20 and 60 %: 2 % is low for α; at 50 % (16·10 000 + 48·30 000)/40 000 = 40.
 #[test]
 fn the_parameters_set_the_ranges() {
     let params = Params {
@@ -203,7 +208,8 @@ fn the_parameters_set_the_ranges() {
     assert_eq!(round(&mut bench, &mut controller, 100), (256, 32));
 }
 
-/// dm/100, dm/10 and 8·dm/10 in whole microseconds, as the kernel has them, for all delays up to a tenth of a second and some beyond.
+/// dm/100, dm/10 and 8·dm/10 in whole microseconds, as the kernel has them, for all delays up to a tenth of a second
+/// and some beyond.
 #[test]
 fn shares_of_a_delay_are_those_of_the_kernels_integers() {
     for n in (0..100_000u64).chain((100_000..3_400_000).step_by(37)) {

@@ -66,7 +66,8 @@ impl CongestionControl for Ledbat {
         let aim = self.window + gain * off_target * acked / self.window;
         // max_allowed_cwnd = flightsize + ALLOWED_INCREASE·MSS, flightsize before this acknowledgement
         let max = ack.in_flight.in_segments(self.segment).0 + allowed_increase;
-        // the limit is for an application that does not use the window; segments that were overtaken are neither in flight nor acknowledged in order
+        // the limit is for an application that does not use the window; segments that were overtaken are neither in
+        // flight nor acknowledged in order
         let max = if ack.app_limited { max } else { max.max(self.window) };
         // cwnd = max(min(cwnd, max_allowed_cwnd), MIN_CWND·MSS)
         self.set(aim.min(max).max(min_cwnd));

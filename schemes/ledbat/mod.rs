@@ -1,4 +1,5 @@
-//! LEDBAT: a window that is controlled to a fixed queueing delay, so that it yields to traffic that causes a longer one [RFC6817].
+//! LEDBAT: a window that is controlled to a fixed queueing delay, so that it yields to traffic that causes a longer one
+//! [RFC6817].
 
 use contract::{Documented, Family, Scheme, Setup, Source};
 use units::Duration;

@@ -45,8 +45,8 @@ fn it_begins_with_two_segments() {
     assert_eq!(controller.allowance().window, SEGMENT * 2);
 }
 
-/// §2.4.2: off_target is 1 where the queue is empty, so a segment acknowledged adds 1/W; at a quarter of the target it is 0.75, at the
-/// target 0, at twice the target −1.
+/// §2.4.2: off_target is 1 where the queue is empty, so a segment acknowledged adds 1/W; at a quarter of the target it
+/// is 0.75, at the target 0, at twice the target −1.
 #[test]
 fn the_step_is_the_distance_to_the_target() {
     for (delay_ms, step) in [(20, 1.0), (45, 0.75), (120, 0.0), (220, -1.0), (270, -1.5)] {
@@ -76,7 +76,8 @@ fn gain_and_bytes_scale_the_step() {
     close(controller.window().0, 8.125);
 }
 
-/// §2.4.2: at most ALLOWED_INCREASE more than was in flight before the acknowledgement, if the application does not use the window.
+/// §2.4.2: at most ALLOWED_INCREASE more than was in flight before the acknowledgement, if the application does not use
+/// the window.
 #[test]
 fn an_unused_window_is_at_most_a_segment_above_what_was_in_flight() {
     let (mut bench, mut controller) = at_window(8.0);
@@ -103,7 +104,8 @@ fn the_window_is_at_least_two_segments() {
     close(controller.window().0, 2.0);
 }
 
-/// §3.1.1: the base is the minimum of ten minutes, so a route that became longer is a queue for ten minutes and then no more.
+/// §3.1.1: the base is the minimum of ten minutes, so a route that became longer is a queue for ten minutes and then no
+/// more.
 #[test]
 fn the_base_delay_is_forgotten_after_ten_minutes() {
     let (mut bench, mut controller) = ledbat();
@@ -133,7 +135,8 @@ fn a_loss_halves_the_window_once_per_round_trip() {
     }
 }
 
-/// §2.4.2, CTO: nothing heard, one segment. The next acknowledgement brings back MIN_CWND. A loss at one segment adds none.
+/// §2.4.2, CTO: nothing heard, one segment. The next acknowledgement brings back MIN_CWND. A loss at one segment adds
+/// none.
 #[test]
 fn a_timeout_leaves_one_segment() {
     let (mut bench, mut controller) = at_window(10.0);

@@ -77,7 +77,8 @@ impl LedbatPp {
     fn end_slow_start(&mut self, cx: &mut Cx<'_>) {
         let now = cx.now();
         if let Some(began) = self.slowed_at.take() {
-            // the next slowdown after nine times the duration of this one, from its start until the window is restored  [LEDBATPP §4.4]
+            // the next slowdown after nine times the duration of this one, from its start until the window is restored
+            // [LEDBATPP §4.4]
             let took = now.saturating_since(began);
             self.slowdown_at = now + took.scaled(self.params.interval);
             cx.event("slowdown", took.as_secs_f64());

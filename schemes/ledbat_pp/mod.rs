@@ -1,4 +1,5 @@
-//! LEDBAT++: LEDBAT by round-trip times, with slower growth, faster reductions, and periodic slowdowns in which all flows measure an empty queue [LEDBATPP].
+//! LEDBAT++: LEDBAT by round-trip times, with slower growth, faster reductions, and periodic slowdowns in which all
+//! flows measure an empty queue [LEDBATPP].
 
 use contract::{Documented, Family, Scheme, Setup, Source};
 use units::Duration;

@@ -54,7 +54,8 @@ fn the_gain_is_that_of_the_base_delay() {
     }
 }
 
-/// §4.1: from two segments, each segment acknowledged adds GAIN: at 60 ms half a segment, so the window grows by half each round.
+/// §4.1: from two segments, each segment acknowledged adds GAIN: at 60 ms half a segment, so the window grows by half
+/// each round.
 #[test]
 fn slow_start_grows_by_the_gain() {
     let (mut bench, mut controller) = controller(60);
@@ -66,7 +67,8 @@ fn slow_start_grows_by_the_gain() {
     assert_eq!(controller.ssthresh(), Bytes::UNLIMITED);
 }
 
-/// §4.1: 45 ms are 3/4 of the target: at that it goes on, above it the first slow start is over, with the window as it is.
+/// §4.1: 45 ms are 3/4 of the target: at that it goes on, above it the first slow start is over, with the window as it
+/// is.
 #[test]
 fn the_first_slow_start_ends_above_three_quarters_of_the_target() {
     let (mut bench, mut controller) = controller(120);
@@ -85,7 +87,8 @@ fn the_first_slow_start_ends_above_three_quarters_of_the_target() {
     assert_eq!(controller.next_slowdown(), bench.now + Duration::from_millis(332));
 }
 
-/// §4.2: below the target Reno's step, times GAIN, which is 1/4 at 30 ms; acknowledgements of two segments count for two.
+/// §4.2: below the target Reno's step, times GAIN, which is 1/4 at 30 ms; acknowledgements of two segments count for
+/// two.
 #[test]
 fn below_the_target_it_grows_as_a_slow_reno() {
     let (mut bench, mut controller) = controller(30);
@@ -98,8 +101,8 @@ fn below_the_target_it_grows_as_a_slow_reno() {
     close(controller.window().0, before + 2.0 * 0.25 / before);
 }
 
-/// §4.3: 10 % above the target: W += 1 − 1·10·0.1, no change at 10; 50 % above: −4 at 10; far above: half; never below 2. Once per
-/// round trip.
+/// §4.3: 10 % above the target: W += 1 − 1·10·0.1, no change at 10; 50 % above: −4 at 10; far above: half; never below 2.
+/// Once per round trip.
 #[test]
 fn above_the_target_the_window_falls_in_proportion_but_by_half_at_most() {
     let falling = |window| {
@@ -129,8 +132,8 @@ fn above_the_target_the_window_falls_in_proportion_but_by_half_at_most() {
     close(controller.window().0, 2.0);
 }
 
-/// §4.4: two round trips after slow start, two segments for two round trips, slow start to where it was, and the next after nine times
-/// what all that took.
+/// §4.4: two round trips after slow start, two segments for two round trips, slow start to where it was, and the next
+/// after nine times what all that took.
 #[test]
 fn slowdowns_come_after_nine_times_what_the_last_one_took() {
     let (mut bench, mut controller) = controller(120);
@@ -178,7 +181,8 @@ fn later_slow_starts_end_where_they_were() {
     }
 }
 
-/// RFC 6817 §2.4.2, which the draft keeps: half after a loss. In a slowdown what is lost left before it, and it is the goal that is halved.
+/// RFC 6817 §2.4.2, which the draft keeps: half after a loss. In a slowdown what is lost left before it, and it is the
+/// goal that is halved.
 #[test]
 fn a_loss_halves_the_window_or_the_goal_of_a_slowdown() {
     let (mut bench, mut controller) = controller(120);

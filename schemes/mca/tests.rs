@@ -528,8 +528,8 @@ fn receivers_are_silent_unless_below_the_representative_by_k_rx_deviations() {
     }
 }
 
-/// [MCA §2.1 Eq. (5)]: what a control packet has overtaken is the accumulation, however long the path is. Above two packets congestion begins, below
-/// one it ends; what is lost counts until a later packet arrives.
+/// [MCA §2.1 Eq. (5)]: what a control packet has overtaken is the accumulation, however long the path is. Above two
+/// packets congestion begins, below one it ends; what is lost counts until a later packet arrives.
 #[test]
 fn a_control_packet_out_of_band_shows_the_bytes_that_it_has_overtaken() {
     let mut it = Listening::new(&Params::default(), NOBODY);

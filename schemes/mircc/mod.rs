@@ -1,4 +1,5 @@
-//! MIRCC: every forwarder offers one rate per upstream link, and consumers send Interests at the minimum rate of their path [KATO].
+//! MIRCC: every forwarder offers one rate per upstream link, and consumers send Interests at the minimum rate of their
+//! path [KATO].
 
 use contract::{Documented, Family, Scheme, Setup, Source, choice, params};
 use units::{Duration, Rate};

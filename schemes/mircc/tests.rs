@@ -208,8 +208,8 @@ fn the_excess_rate_is_what_flows_do_not_use() {
 fn the_rate_is_the_sum_of_two_averages_of_weight_a_half() {
     let params = Params::default();
     let mut rater = LinkRate::new(1200.0);
-    // R = 1200, y = 1600: N = 1600/1200 = 4/3, β = 1, base = (1200 − 1·40/0.4)/(4/3) = 825, excess = 1200 − 1600·3/4 = 0
-    // averages: base (1200 + 825)/2 = 1012.5, excess 0; R = 1012.5
+    // R = 1200, y = 1600: N = 1600/1200 = 4/3, β = 1, base = (1200 − 1·40/0.4)/(4/3) = 825, excess = 1200 − 1600·3/4 =
+    // 0 averages: base (1200 + 825)/2 = 1012.5, excess 0; R = 1012.5
     let found = rater.tick(&params.rule(), &Measurements { capacity: 1200.0, y: 1600.0, q: 40.0, d: 0.4 });
     assert!(close(found.n, 4.0 / 3.0) && close(found.beta, 1.0));
     assert!(close(rater.rate, 1012.5), "{}", rater.rate);

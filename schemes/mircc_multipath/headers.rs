@@ -1,4 +1,5 @@
-//! Encoding of labels: Data carry the rates of both classes and the path by which they reached the consumer's node, Interests carry their class.
+//! Encoding of labels: Data carry the rates of both classes and the path by which they reached the consumer's node,
+//! Interests carry their class.
 
 use contract::{FaceId, Label};
 use units::Rate;

@@ -1,4 +1,5 @@
-//! MIRCC over several paths, a reconstruction: a flow uses the unused capacity of all its paths first, and its best path for the rest of its share [MIRCC].
+//! MIRCC over several paths, a reconstruction: a flow uses the unused capacity of all its paths first, and its best
+//! path for the rest of its share [MIRCC].
 
 use contract::{Documented, Family, Scheme, Setup, Source, choice, params};
 use units::{Duration, Rate};

@@ -1,5 +1,5 @@
-//! Division of a flow over its paths. The consumer, its node's strategy and its node's link part each keep this state from the Data, and so agree
-//! without messages.
+//! Division of a flow over its paths. The consumer, its node's strategy and its node's link part each keep this state
+//! from the Data, and so agree without messages.
 
 use contract::FaceId;
 use units::Time;

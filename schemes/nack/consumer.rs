@@ -51,7 +51,8 @@ impl Consumer {
 
     #[inline]
     fn set(&mut self, window: f64) {
-        // differs: the source allows a window of zero, which it probes twice per second; the minimum is one segment here
+        // differs: the source allows a window of zero, which it probes twice per second; the minimum is one segment
+        // here
         self.window = window.min(self.max).max(1.0);
         self.allowed = Segments(self.window).in_bytes_floor(self.segment);
     }

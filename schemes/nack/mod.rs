@@ -1,4 +1,5 @@
-//! Stateful forwarding with NACKs: routers limit the pending Interests of each face, refuse the rest, and derive the status of faces from NACKs [YAMWZZ13].
+//! Stateful forwarding with NACKs: routers limit the pending Interests of each face, refuse the rest, and derive the
+//! status of faces from NACKs [YAMWZZ13].
 
 use contract::{Documented, Family, Scheme, Setup, Source};
 use units::{Bytes, Duration};

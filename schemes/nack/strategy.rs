@@ -9,7 +9,8 @@ use super::Params;
 use super::limits::{Limit, Rules};
 use crate::shared::{Red, RedRules, forget_one, is_retransmission};
 
-/// The status of a next hop. The paper's third one, red, is for faces that are down, which this forwarder does not know.
+/// The status of a next hop. The paper's third one, red, is for faces that are down, which this forwarder does not
+/// know.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Status {
     /// It is unknown whether it works.

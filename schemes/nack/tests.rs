@@ -1,5 +1,5 @@
-//! One test per claim about stateful forwarding. Links have 10 Mbit/s; with Data of 1100 bytes a face returns 10⁷/8/1140 = 1096.49 packets per
-//! second, and its limit is 109.6.
+//! One test per claim about stateful forwarding. Links have 10 Mbit/s; with Data of 1100 bytes a face returns
+//! 10⁷/8/1140 = 1096.49 packets per second, and its limit is 109.6.
 
 use contract::{Cause, Congestion, CongestionControl, FaceId, FibEntry, NackReason, NameId, Pending, Setup};
 use units::{Bytes, Duration, Rate};
@@ -139,7 +139,8 @@ fn without_a_limit_nothing_is_refused() {
     assert!(node.done().iter().all(|action| matches!(action, Action::Sent(_, to) if *to == NEAR)));
 }
 
-/// [YIC]: L ← L + 1 with Data, up to C·RTT with the measured RTT: 1096.49·0.02 = 21.93; L ← L − 1 with a refusal, down to 1.
+/// [YIC]: L ← L + 1 with Data, up to C·RTT with the measured RTT: 1096.49·0.02 = 21.93; L ← L − 1 with a refusal, down
+/// to 1.
 #[test]
 fn limits_follow_data_and_refusals() {
     let params = Params { adapt: true, ..Params::default() };

@@ -42,7 +42,8 @@ fn at(kbps: u64) -> Params {
     Params { initial_rate: Rate::from_kbps(kbps), ..Params::default() }
 }
 
-/// [RFC8698 §4.2, eq. 1]: 20 ms stay 20 ms; 100 ms become 50·exp(−0.5·(100 − 50)/50) = 50·exp(−0.5) ms; 250 ms 50·exp(−2).
+/// [RFC8698 §4.2, eq. 1]: 20 ms stay 20 ms; 100 ms become 50·exp(−0.5·(100 − 50)/50) = 50·exp(−0.5) ms; 250 ms
+/// 50·exp(−2).
 #[test]
 fn delays_above_the_threshold_are_warped() {
     let params = Params::default();
@@ -81,8 +82,8 @@ fn ratios_are_smoothed() {
     near(ratio.value(), 0.028);
 }
 
-/// [RFC8698 §4.3, eq. 3 and 4]: gamma = 50/(100 + 100 + 120) = 0.15625; 400 kbit/s become 462.5 kbit/s. A lower receive rate does not lower
-/// the rate.
+/// [RFC8698 §4.3, eq. 3 and 4]: gamma = 50/(100 + 100 + 120) = 0.15625; 400 kbit/s become 462.5 kbit/s. A lower receive
+/// rate does not lower the rate.
 #[test]
 fn ramp_up_multiplies_the_receive_rate() {
     let (mut end, mut sender) = started(&Params::default());
@@ -106,8 +107,8 @@ fn the_growth_in_ramp_up_is_bounded() {
     near(rate(&sender), 600_000.0);
 }
 
-/// [RFC8698 §4.3, eq. 5 to 7] at 1 Mbit/s, 100 ms after the last update: x_offset = 25 − 10·1.5 = 10 ms, x_diff = 25 − 20 = 5 ms, so that
-/// r_ref falls by 0.5·(100/500)·(10/500) = 0.2 % and by 0.5·2·(5/500) = 1 %, of the rate before.
+/// [RFC8698 §4.3, eq. 5 to 7] at 1 Mbit/s, 100 ms after the last update: x_offset = 25 − 10·1.5 = 10 ms, x_diff = 25 −
+/// 20 = 5 ms, so that r_ref falls by 0.5·(100/500)·(10/500) = 0.2 % and by 0.5·2·(5/500) = 1 %, of the rate before.
 #[test]
 fn the_gradual_update_follows_the_offset_and_the_change_of_the_signal() {
     let (mut end, mut sender) = started(&at(1000));
@@ -153,7 +154,8 @@ fn frame(queued: u64, min_kbps: u64, max_kbps: u64) -> EncodedFrame {
     }
 }
 
-/// [RFC8698 §5.2.2] at 1 Mbit/s: 1250 bytes are 0.1·8·1250·30 = 30 kbit/s; 12 500 bytes would be 300 kbit/s, at most 50 kbit/s count.
+/// [RFC8698 §5.2.2] at 1 Mbit/s: 1250 bytes are 0.1·8·1250·30 = 30 kbit/s; 12 500 bytes would be 300 kbit/s, at most 50
+/// kbit/s count.
 #[test]
 fn the_queue_at_the_sender_speeds_packets_up_and_slows_the_encoder_down() {
     let (mut end, mut sender) = started(&at(1000));
@@ -232,8 +234,8 @@ impl Listening {
     }
 }
 
-/// A packet every 10 ms, reports every 100 ms; a queue of 20 ms from 300 ms on. The filter takes the minimum of 15 packets, so that the
-/// report at 400 ms still has the base delay, and the one at 500 ms the queue.
+/// A packet every 10 ms, reports every 100 ms; a queue of 20 ms from 300 ms on. The filter takes the minimum of 15
+/// packets, so that the report at 400 ms still has the base delay, and the one at 500 ms the queue.
 #[test]
 fn a_filter_takes_the_minimum_delay_of_fifteen_packets() {
     let mut bench = Listening::new();
@@ -265,8 +267,8 @@ fn a_delay_a_loss_or_a_mark_ends_the_ramp_up_for_the_observation_window() {
     }
 }
 
-/// Reports at 100, 200 … ms. At 250 ms one packet is lost, after 15 that arrived. The report at 300 ms covers 20 arrivals and the loss since
-/// 100 ms: 1/22 of the packets, of which a tenth counts: 10 ms·(100/220)².
+/// Reports at 100, 200 … ms. At 250 ms one packet is lost, after 15 that arrived. The report at 300 ms covers 20
+/// arrivals and the loss since 100 ms: 1/22 of the packets, of which a tenth counts: 10 ms·(100/220)².
 #[test]
 fn a_loss_raises_the_signal_by_its_smoothed_ratio() {
     let mut bench = Listening::new();

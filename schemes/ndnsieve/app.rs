@@ -47,7 +47,8 @@ impl App {
         self.commanded.get(&(node, prefix)).copied().or_else(known)
     }
 
-    /// The shunt router: the first node downstream of a congested link that could request the prefix on another path [SIEVE §4.2.1].
+    /// The shunt router: the first node downstream of a congested link that could request the prefix on another path
+    /// [SIEVE §4.2.1].
     fn shunt(&self, prefix: NameId, congested: PortId, cx: &mut AppCx<'_, '_>) -> Option<Shunt> {
         let net = cx.net();
         let mut met = BTreeSet::new();
@@ -87,8 +88,8 @@ impl App {
         hops.filter(|port| !carries_prefix(port) && self.path(node, prefix, *port, cx).is_some()).collect()
     }
 
-    /// The path of Interests from a node through one of its next hops, with pending commands; `None` if it returns to the node or ends.
-    /// Without commands it is the shortest path from that next hop.
+    /// The path of Interests from a node through one of its next hops, with pending commands; `None` if it returns to
+    /// the node or ends. Without commands it is the shortest path from that next hop.
     fn path(&self, node: NodeId, prefix: NameId, hop: PortId, cx: &AppCx<'_, '_>) -> Option<Vec<PortId>> {
         let net = cx.net();
         let origin = net.origins.get(&prefix)?;
@@ -150,8 +151,8 @@ impl App {
         taken
     }
 
-    /// The metric of a next hop: that of the worst link of its path to the nearest producer [SIEVE eq. 3]. `None` if there is no path, or a
-    /// link of it is unknown.
+    /// The metric of a next hop: that of the worst link of its path to the nearest producer [SIEVE eq. 3]. `None` if
+    /// there is no path, or a link of it is unknown.
     fn metric(&self, node: NodeId, prefix: NameId, hop: PortId, cx: &mut AppCx<'_, '_>) -> Option<f64> {
         let net = cx.net();
         let mut max: f64 = 0.0;

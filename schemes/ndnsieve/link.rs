@@ -59,7 +59,8 @@ impl Link {
             queue.severe = self.rules.is_severe(backlog, filled);
             return queue.severe;
         };
-        // differs: a queue that is long for a moment is a burst and not congestion; the minimum length in a period decides the next
+        // differs: a queue that is long for a moment is a burst and not congestion; the minimum length in a period
+        // decides the next
         let span = Duration::from_nanos(span.as_nanos().max(1));
         let period = now.saturating_since(self.period_start).as_nanos() / span.as_nanos();
         queue.ends = self.period_start + span * (period + 1);

@@ -115,7 +115,8 @@ pub(crate) fn cost(metric: f64) -> u32 {
     (metric * 1000.0).round().clamp(0.0, f64::from(MAX)) as u32
 }
 
-/// Maximum cost. A next hop that is unknown, or that no prefix may move to now, costs at least as much as the current one.
+/// Maximum cost. A next hop that is unknown, or that no prefix may move to now, costs at least as much as the current
+/// one.
 const MAX: u32 = u32::MAX / 2;
 
 /// Whether a prefix may move from a next hop with `here` prefixes to one with `there`.

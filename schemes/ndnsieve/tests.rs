@@ -1,4 +1,5 @@
-//! Tests of the rules with numbers computed by hand, of the app without a network, and of the consumer and the marks step by step.
+//! Tests of the rules with numbers computed by hand, of the app without a network, and of the consumer and the marks
+//! step by step.
 
 use contract::{
     Ack, App as _, Command, CongestionControl, Count, Ecn, FaceId, Hop, LinkAlgorithm, Name, NameId, Names,
@@ -106,8 +107,8 @@ fn each_rule_can_be_set_apart_from_its_profile() {
 
 // ---- the app
 
-/// Scenario 3 of the paper: consumers 0 to 2, routers 3 to 5, producers 6 to 8 at router 4. Router 3 asks 4 over port 6, or 5 over port 8;
-/// port 7 is 4 → 3.
+/// Scenario 3 of the paper: consumers 0 to 2, routers 3 to 5, producers 6 to 8 at router 4. Router 3 asks 4 over port
+/// 6, or 5 over port 8; port 7 is 4 → 3.
 fn scenario3() -> contract::Net {
     let links = [
         (0, 3, 10),
@@ -143,7 +144,8 @@ fn shares(prefixes: &[u32]) -> Vec<Share> {
     prefixes.iter().map(|prefix| Share { what: Traffic::Prefix(NameId(*prefix)), bytes: 100_000 }).collect()
 }
 
-/// Every port has reported; the Data of `prefixes` cross 4 → 3 at `load`, with `backlog` packets there, and nothing goes by 5.
+/// Every port has reported; the Data of `prefixes` cross 4 → 3 at `load`, with `backlog` packets there, and nothing
+/// goes by 5.
 fn report(desk: &mut AppBench<App>, load: f64, backlog: u32, prefixes: &[u32]) {
     for port in 0..18 {
         if port != 7 {
@@ -294,8 +296,8 @@ fn a_command_that_is_under_way_counts_as_done() {
     report(&mut desk, 0.95, 2, &[1, 2, 3]);
     let before = desk.net.clone();
     assert_eq!(prefixes_to_move(&desk.signal(7)).len(), 1);
-    // nobody has acknowledged it yet, and the same congestion is signalled again: two and one are even enough, but each of the two may
-    // still move for its first time; the one that is under way stays
+    // nobody has acknowledged it yet, and the same congestion is signalled again: two and one are even enough, but each
+    // of the two may still move for its first time; the one that is under way stays
     desk.net = before;
     let second = desk.signal(7);
     assert!(prefixes_to_move(&second).iter().all(|row| row.2 == 8 || row.2 == 6), "{second:?}");
@@ -330,7 +332,8 @@ fn operations_are_bounded_as_the_paper_says() {
         desk.signal(port);
     }
     assert_eq!(desk.meter.count(Count::Filtering), 3);
-    // eq. 8: one for the mild signal, three searches of one node, and the links of two paths: 2 and 3 with that to the producer
+    // eq. 8: one for the mild signal, three searches of one node, and the links of two paths: 2 and 3 with that to the
+    // producer
     assert_eq!(desk.meter.count(Count::Searching), 3);
     assert_eq!(desk.meter.count(Count::Switching), 1 + 2 + 3);
     assert_eq!(desk.meter.count(Count::Operations), 3 + 3 + 6);
@@ -390,8 +393,8 @@ fn calibrated_the_minimum_queue_of_a_period_of_20_ms_decides_the_next() {
 
 // ---- the consumer
 
-/// The consumer's window after each Data packet, which come in milliseconds 100, 101 and so on: whether it was marked, and in which
-/// millisecond its Interest left.
+/// The consumer's window after each Data packet, which come in milliseconds 100, 101 and so on: whether it was marked,
+/// and in which millisecond its Interest left.
 fn windows(rules: &Rules, data: &[(bool, u64)]) -> Vec<u64> {
     let mut controller = Control::new(rules, &setup(1));
     let mut bench = Bench::new();
@@ -441,7 +444,8 @@ fn calibrated_the_window_starts_data_by_data_drains_and_then_moves_once_a_round(
     assert_eq!(windows(&calibrated(), &data), [2, 3, 4, 3, 2, 1, 1, 1, 1, 2, 2, 2, 1, 1, 2]);
 }
 
-/// One for each packet that leaves, one for each mark, and in the calibrated profile one at the end of each period of 20 ms.
+/// One for each packet that leaves, one for each mark, and in the calibrated profile one at the end of each period of
+/// 20 ms.
 #[test]
 fn operations_at_the_links_are_one_for_each_departure_and_each_mark() {
     let run = |rules: &Rules, results: u64, backlog: u32| {

@@ -17,8 +17,8 @@ contract::choice! {
 
 /// Marks for all links of a node.
 ///
-/// With `heavy` set, a mark has a level in the first word of the Data's label: 2 if more than this share of the queue limit is used, 1
-/// otherwise. Without it there is only the mark.
+/// With `heavy` set, a mark has a level in the first word of the Data's label: 2 if more than this share of the queue
+/// limit is used, 1 otherwise. Without it there is only the mark.
 #[derive(Clone, Debug)]
 pub struct Marking {
     rules: StandingQueueRules,
@@ -72,8 +72,8 @@ impl LinkAlgorithm for Marking {
     }
 
     fn on_data_out(&mut self, data: &mut Packet, path: &Transit, cx: &mut dyn LinkCx) {
-        // mark = that of the arriving Data, of the Interest's path, or of the outgoing link  [SCHNEIDER] differs: each downstream gets the
-        // mark of its own link; in the source the last one decides for all
+        // mark = that of the arriving Data, of the Interest's path, or of the outgoing link [SCHNEIDER] differs: each
+        // downstream gets the mark of its own link; in the source the last one decides for all
         let level = u32::from(self.take(path.to, cx)).max(path.note);
         self.write(data, level);
     }

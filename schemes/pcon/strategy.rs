@@ -71,7 +71,8 @@ impl Strategy for Multipath {
     }
 
     fn on_nack(&mut self, nack: &ArrivingNack<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
-        // differs: a NACK for congestion has the role of the marked NACK of a lossy link, which is a Data packet in the source
+        // differs: a NACK for congestion has the role of the marked NACK of a lossy link, which is a Data packet in the
+        // source
         if nack.reason == NackReason::Congestion && fib.hops.len() > 1 && cx.now() >= self.next {
             self.next = cx.now() + self.pause;
             let change = self.change;

@@ -39,8 +39,8 @@ fn gate() -> (LinkBench, Marking) {
     (gate, link(&Params::default(), &SETUP))
 }
 
-/// Sends a packet each 100 µs through the queue of `to`, each having waited for `waited`, and Data to that link behind each; the times, in ms,
-/// at which Data was marked, until `end`.
+/// Sends a packet each 100 µs through the queue of `to`, each having waited for `waited`, and Data to that link behind
+/// each; the times, in ms, at which Data was marked, until `end`.
 fn marks(gate: &mut LinkBench, controller: &mut Marking, to: FaceId, waited: Duration, end: u64) -> Vec<f64> {
     let mut marked = Vec::new();
     while gate.now < Time::ZERO + ms(end) {
@@ -59,7 +59,8 @@ fn marks(gate: &mut LinkBench, controller: &mut Marking, to: FaceId, waited: Dur
 fn marks_begin_after_an_interval_and_come_ever_faster() {
     let (mut gate, mut controller) = gate();
     let marked = marks(&mut gate, &mut controller, FAR, ms(6), 500);
-    // more than an interval: the packet after the one at 100 ms. Each gap ends at the packet that follows, 0.1 ms later at most
+    // more than an interval: the packet after the one at 100 ms. Each gap ends at the packet that follows, 0.1 ms later
+    // at most
     assert_eq!(marked[0].round(), 100.0);
     assert!(marked[0] > 100.0);
     let gaps: Vec<f64> = marked.windows(2).map(|pair| pair[1] - pair[0]).collect();
@@ -76,7 +77,8 @@ fn waits_up_to_the_target_are_no_congestion() {
     assert!(marks(&mut gate, &mut controller, FAR, ms(5), 1000).is_empty());
 }
 
-/// [SCHNEIDER]: one packet that waited less ends it. The count begins again, but no mark comes before the one that was due.
+/// [SCHNEIDER]: one packet that waited less ends it. The count begins again, but no mark comes before the one that was
+/// due.
 #[test]
 fn the_count_is_forgotten_and_the_next_mark_is_not() {
     let (mut gate, mut controller) = gate();
@@ -93,12 +95,14 @@ fn the_count_is_forgotten_and_the_next_mark_is_not() {
     assert_eq!(marks(&mut gate, &mut controller, FAR, ms(6), 22).len(), 1);
     gate.dequeue(&mut controller, &mut data(name(1)), FAR, ms(1));
     let again = marks(&mut gate, &mut controller, FAR, ms(6), 250);
-    // over again at 42.1 ms, but the second mark was due at 20.1 + 110 = 130.1 ms; the count begins again, and the gap is the longest
+    // over again at 42.1 ms, but the second mark was due at 20.1 + 110 = 130.1 ms; the count begins again, and the gap
+    // is the longest
     assert_eq!(again.len(), 2);
     assert!((again[0] - 130.1).abs() < 0.11 && (again[1] - again[0] - 110.0).abs() < 0.11, "{again:?}");
 }
 
-/// [SCHNEIDER]: the packet that leaves raises the flag, the next one to that link takes it, once; not if the queue has fallen meanwhile.
+/// [SCHNEIDER]: the packet that leaves raises the flag, the next one to that link takes it, once; not if the queue has
+/// fallen meanwhile.
 #[test]
 fn a_mark_is_taken_once_and_not_when_the_queue_has_fallen() {
     let (mut gate, mut controller) = gate();
@@ -140,7 +144,8 @@ fn the_data_that_leaves_can_be_marked_instead() {
     assert_eq!(gate.data(&mut controller, name(9), NEAR, FAR).ecn, Ecn::Capable);
 }
 
-/// [SCHNEIDER]: an Interest that goes to a congested link marks its entry, and the Data that answers is marked on its way back.
+/// [SCHNEIDER]: an Interest that goes to a congested link marks its entry, and the Data that answers is marked on its
+/// way back.
 #[test]
 fn congestion_of_interests_is_told_by_their_data() {
     let (mut gate, mut controller) = gate();
@@ -224,7 +229,8 @@ fn a_mark_moves_two_per_cent_of_a_share_to_the_others() {
     near(&shares(&mut node, &mut controller), &[0.960598, 0.019404, 0.019998]);
 }
 
-/// [SCHNEIDER]: an Interest that expires takes 0.02 from the face that it was sent to first, whatever the share, and once more for each probe.
+/// [SCHNEIDER]: an Interest that expires takes 0.02 from the face that it was sent to first, whatever the share, and
+/// once more for each probe.
 #[test]
 fn an_expiry_takes_an_absolute_share() {
     let (mut node, mut controller) = node(&Params { probing: 0.0, ..Params::default() });
@@ -323,7 +329,8 @@ fn one_interest_in_a_thousand_is_a_probe() {
     assert!((8..35).contains(&probes), "{probes}");
 }
 
-/// [SCHNEIDER]: the draw that chooses is the draw that probes, so that only what goes to the first hop with a share is probed.
+/// [SCHNEIDER]: the draw that chooses is the draw that probes, so that only what goes to the first hop with a share is
+/// probed.
 #[test]
 fn what_goes_to_the_last_hop_is_not_probed() {
     let (mut node, mut controller) = node(&Params { change: 0.5, probing: 0.5, ..Params::default() });
@@ -339,7 +346,8 @@ fn what_goes_to_the_last_hop_is_not_probed() {
     }
 }
 
-/// [SCHNEIDER]: as long as an Interest may be answered, others for the name wait with it, the same downstream's as well.
+/// [SCHNEIDER]: as long as an Interest may be answered, others for the name wait with it, the same downstream's as
+/// well.
 #[test]
 fn repeats_are_suppressed_while_data_may_come() {
     let (mut node, mut controller) = node(&Params { probing: 0.0, ..Params::default() });
@@ -418,7 +426,8 @@ fn event(bench: &mut Bench, controller: &mut Consumer, cause: Cause, first: bool
     controller.on_congestion(&event, &mut bench.cx());
 }
 
-/// [SCHNEIDER]: each mark halves the window; of timeouts and refusals one an episode, and neither goes back to one segment.
+/// [SCHNEIDER]: each mark halves the window; of timeouts and refusals one an episode, and neither goes back to one
+/// segment.
 #[test]
 fn each_mark_cuts_and_a_timeout_once_an_episode() {
     let (mut bench, mut controller) = consumer(&Params::default(), 100);
@@ -449,7 +458,8 @@ fn marks_can_count_once_an_episode() {
     }
 }
 
-/// [SCHNEIDER]: BIC from one segment: 2, 3 … 14; the first Data at 14 lowers the window by one, since its target begins at 0.
+/// [SCHNEIDER]: BIC from one segment: 2, 3 … 14; the first Data at 14 lowers the window by one, since its target begins
+/// at 0.
 #[test]
 fn slow_start_ends_at_fourteen() {
     let (mut bench, mut controller) = consumer(&Params::default(), 1);

@@ -1,5 +1,5 @@
-//! PerIfwithECN: encoding of the messages of source, receivers and routers in labels of four words. Invalid messages are refused. The encoding is
-//! ours.
+//! PerIfwithECN: encoding of the messages of source, receivers and routers in labels of four words. Invalid messages
+//! are refused. The encoding is ours.
 
 use contract::{Eid, EndpointId, Label};
 use units::Time;
@@ -44,8 +44,8 @@ pub(crate) struct Answer {
     pub(crate) trigger_sent_at: Time,
 }
 
-/// The identification by which a router's part recognises its groups: groups with other parameters have a separate part, and other schemes
-/// have other labels.
+/// The identification by which a router's part recognises its groups: groups with other parameters have a separate
+/// part, and other schemes have other labels.
 pub(crate) fn mark(params: &Params) -> u64 {
     Eid::of(&format!("perif_ecn {params:?}")).0
 }

@@ -1,4 +1,5 @@
-//! PerIfwithECN in a router: measures the rate of each group on each interface, and sends a notification when a queue is too long.
+//! PerIfwithECN in a router: measures the rate of each group on each interface, and sends a notification when a queue
+//! is too long.
 
 use contract::{Backlog, GroupId, Header, Packet, PortView, RouterAlgorithm, RouterCx, TransitCx};
 use units::{Bytes, Duration, Time};
@@ -100,7 +101,8 @@ impl Slots {
 }
 
 impl Meter {
-    /// Counts packet number `seq`. Returns false for another copy of the last packet, because an interface can lead to several branches.
+    /// Counts packet number `seq`. Returns false for another copy of the last packet, because an interface can lead to
+    /// several branches.
     fn add(&mut self, now: Time, seq: u64, size: Bytes, bin: Duration, gain: f64) -> bool {
         if self.bin_start.is_some() && self.newest == seq {
             return false;

@@ -333,7 +333,8 @@ fn three_later_packets_make_a_packet_lost_once() {
     assert_eq!(record.on_ack(11, !0b10_0000), result(1, 0, None));
 }
 
-/// 6 is overtaken by five packets and is declared lost after three: from then on, six are waited for, until sixteen packets are lost.
+/// 6 is overtaken by five packets and is declared lost after three: from then on, six are waited for, until sixteen
+/// packets are lost.
 #[test]
 fn an_overtaken_packet_is_waited_for_the_next_time() {
     let mut record = Record::new(3);

@@ -54,8 +54,8 @@ fn the_fraction_is_updated_once_per_virtual_round_trip() {
     assert_eq!(controller.alpha(), 0.968_75);
 }
 
-/// §2.4.2: half a window at the first mark; 40 become 20. Then none within a virtual round trip, and after it, with a fraction of 0.96875,
-/// 20·(1 − 0.484375) = 10.3125.
+/// §2.4.2: half a window at the first mark; 40 become 20. Then none within a virtual round trip, and after it, with a
+/// fraction of 0.96875, 20·(1 − 0.484375) = 10.3125.
 #[test]
 fn a_mark_reduces_the_window_once_per_virtual_round_trip() {
     let (mut bench, mut controller) = prague(40, &[]);
@@ -86,7 +86,8 @@ fn packets_that_were_not_marked_grow_the_window() {
     assert_eq!(controller.window().0, 20.15);
 }
 
-/// §2.4.4: after `real_rounds` round trips of 5 ms, the growth is a twenty-fifth: 20 + 1/20, then 1/25 of that per packet.
+/// §2.4.4: after `real_rounds` round trips of 5 ms, the growth is a twenty-fifth: 20 + 1/20, then 1/25 of that per
+/// packet.
 #[test]
 fn with_a_short_round_trip_the_window_grows_as_if_it_were_longer() {
     let (mut bench, mut controller) = prague(40, &[("real_rounds", 1)]);
@@ -99,8 +100,8 @@ fn with_a_short_round_trip_the_window_grows_as_if_it_were_longer() {
     assert!((controller.window().0 - expected).abs() < 1e-12, "{:?}", controller.window());
 }
 
-/// §2.4.1: a loss halves the window. In the virtual round trip of a mark it halves the window before the mark: with a fraction of 0.5, 40 → 30 → 20,
-/// and the next loss of the same episode has no effect.
+/// §2.4.1: a loss halves the window. In the virtual round trip of a mark it halves the window before the mark: with a
+/// fraction of 0.5, 40 → 30 → 20, and the next loss of the same episode has no effect.
 #[test]
 fn a_loss_after_a_mark_takes_its_place() {
     let (mut bench, mut controller) = prague(40, &[]);
@@ -117,8 +118,8 @@ fn a_loss_after_a_mark_takes_its_place() {
     assert_eq!(controller.window().0, 10.0);
 }
 
-/// A window per round trip, and twice that in slow start: 11 segments of 1000 bytes in 100 ms are 880 kbit/s. Nothing is paced before the first
-/// sample.
+/// A window per round trip, and twice that in slow start: 11 segments of 1000 bytes in 100 ms are 880 kbit/s. Nothing
+/// is paced before the first sample.
 #[test]
 fn packets_are_paced() {
     let (mut bench, mut controller) = prague(10, &[]);

@@ -6,10 +6,11 @@ use contract::{FaceId, LinkAlgorithm, LinkCx, Packet, ReturnPath};
 #[derive(Clone, Copy, Debug)]
 pub struct Labels;
 
-/// The number of a path that was `path` up to here and arrives on `face`. Different faces of a node give different numbers; other paths
-/// collide with a probability of 2⁻⁶⁴.
+/// The number of a path that was `path` up to here and arrives on `face`. Different faces of a node give different
+/// numbers; other paths collide with a probability of 2⁻⁶⁴.
 pub(super) const fn extend(path: u64, face: FaceId) -> u64 {
-    // our choice: the sources combine hashes of face numbers [HICN, CCNPL]; a multiplication by an odd number is invertible
+    // our choice: the sources combine hashes of face numbers [HICN, CCNPL]; a multiplication by an odd number is
+    // invertible
     (path.rotate_left(29) ^ (face.0 as u64 + 1)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 

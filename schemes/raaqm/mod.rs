@@ -1,5 +1,5 @@
-//! RAAQM: a consumer that reduces its window at random as the round-trip times of a path rise, and forwarders that distribute Interests by pending
-//! Interests [CGMPW13].
+//! RAAQM: a consumer that reduces its window at random as the round-trip times of a path rise, and forwarders that
+//! distribute Interests by pending Interests [CGMPW13].
 
 use contract::{Documented, Family, Need, Scheme, Setup, Source};
 

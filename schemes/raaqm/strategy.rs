@@ -66,8 +66,8 @@ impl Balance {
         }
     }
 
-    /// Draws a next hop with a probability in proportion to 1/a. Returns its index in the FIB entry. Next hops in `not`, and downstreams,
-    /// are excluded.
+    /// Draws a next hop with a probability in proportion to 1/a. Returns its index in the FIB entry. Next hops in
+    /// `not`, and downstreams, are excluded.
     fn draw(
         &mut self,
         pending: Pending,

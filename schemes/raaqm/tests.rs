@@ -84,7 +84,8 @@ fn a_cut_keeps_four_fifths() {
     assert!((1.0..1.01).contains(&controller.window().0));
 }
 
-/// [CGMPW13]: a path is judged by its own round-trip times: 300 ms is the minimum of one and would be the maximum of another.
+/// [CGMPW13]: a path is judged by its own round-trip times: 300 ms is the minimum of one and would be the maximum of
+/// another.
 #[test]
 fn paths_are_told_apart_by_their_labels() {
     let params = Params { samples: 2, delta_p: 1.0, p_min: 0.0, ..Params::default() };
@@ -155,8 +156,8 @@ fn mean(node: &StrategyBench, controller: &mut Balance, face: u32) -> (u32, f64)
     (hop.pending, hop.mean)
 }
 
-/// [CCNPL]: with one face: a = 1, 0.9 + 0.1 = 1, 0.9 + 0.2 = 1.1, 0.99 + 0.3 = 1.29; Data: 1.161 + 0.2 = 1.361; expired: 1.2249 + 0.1 = 1.3249;
-/// refused: 1.19241 + 0 = 1.19241.
+/// [CCNPL]: with one face: a = 1, 0.9 + 0.1 = 1, 0.9 + 0.2 = 1.1, 0.99 + 0.3 = 1.29; Data: 1.161 + 0.2 = 1.361;
+/// expired: 1.2249 + 0.1 = 1.3249; refused: 1.19241 + 0 = 1.19241.
 #[test]
 fn means_follow_what_is_pending() {
     let (mut node, mut controller) = balance();
@@ -180,7 +181,8 @@ fn means_follow_what_is_pending() {
     }
 }
 
-/// [CGMPW13]: a face that answers at once gets the more, the longer the other one's queue: with nothing pending at 0 and much at 1, nearly all.
+/// [CGMPW13]: a face that answers at once gets the more, the longer the other one's queue: with nothing pending at 0
+/// and much at 1, nearly all.
 #[test]
 fn interests_go_where_fewer_are_pending() {
     let (mut node, mut controller) = balance();

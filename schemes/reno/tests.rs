@@ -49,7 +49,8 @@ fn congestion_avoidance_adds_about_a_segment_each_round() {
     assert!((10.95..10.97).contains(&controller.window().0), "{:?}", controller.window());
 }
 
-/// §3.1: counting bytes, a window of acknowledged segments adds exactly one segment, whatever the acknowledgements cover.
+/// §3.1: counting bytes, a window of acknowledged segments adds exactly one segment, whatever the acknowledgements
+/// cover.
 #[test]
 fn counting_bytes_adds_exactly_a_segment_each_round() {
     let mut params = Params::default();
@@ -65,8 +66,8 @@ fn counting_bytes_adds_exactly_a_segment_each_round() {
     assert_eq!(controller.allowance().window, SEGMENT * 11);
 }
 
-/// RFC 3465 §2.2 and §2.3: an acknowledgement of five segments adds two, of one segment one, and in the slow start after a timeout one. From 2: 4, 5. A timeout
-/// with 16 in flight leaves 1 and a threshold of 8: 2, 3.
+/// RFC 3465 §2.2 and §2.3: an acknowledgement of five segments adds two, of one segment one, and in the slow start
+/// after a timeout one. From 2: 4, 5. A timeout with 16 in flight leaves 1 and a threshold of 8: 2, 3.
 #[test]
 fn byte_counting_adds_two_segments_per_acknowledgement_at_most_and_one_after_a_timeout() {
     let mut params = Params::default();
@@ -146,7 +147,8 @@ fn as_in_linux_half_a_window_is_whole() {
     }
 }
 
-/// LINUX, tcp_cong_avoid_ai: from three, three segments acknowledged make four, and four make five, however the acknowledgements cut them.
+/// LINUX, tcp_cong_avoid_ai: from three, three segments acknowledged make four, and four make five, however the
+/// acknowledgements cut them.
 #[test]
 fn as_in_linux_the_window_grows_by_whole_segments() {
     let (mut bench, mut controller) = integer_cwnd(7);
@@ -165,8 +167,9 @@ fn as_in_linux_the_window_grows_by_whole_segments() {
     assert_eq!(windows, [3, 4, 4, 5, 5]);
 }
 
-/// LINUX, tcp_slow_start: up to the threshold and no further; what is left of an acknowledgement counts for congestion avoidance. From one to a
-/// threshold of four: 1 + 2 = 3, 3 + 1 and two left over, and with two more the window of four is acknowledged.
+/// LINUX, tcp_slow_start: up to the threshold and no further; what is left of an acknowledgement counts for congestion
+/// avoidance. From one to a threshold of four: 1 + 2 = 3, 3 + 1 and two left over, and with two more the window of four
+/// is acknowledged.
 #[test]
 fn as_in_linux_slow_start_ends_at_the_threshold() {
     let (mut bench, mut controller) = integer_cwnd(8);
@@ -184,8 +187,9 @@ fn as_in_linux_slow_start_ends_at_the_threshold() {
     assert_eq!(windows, [3, 4, 5]);
 }
 
-/// RFC 9406 §4.2, §4.3: 13 ms more delay than in the round before, by eight samples: a quarter of the growth; after five such rounds, the first of which is
-/// partial, congestion avoidance. The slow start after a timeout is the standard one, with the same delays.
+/// RFC 9406 §4.2, §4.3: 13 ms more delay than in the round before, by eight samples: a quarter of the growth; after
+/// five such rounds, the first of which is partial, congestion avoidance. The slow start after a timeout is the
+/// standard one, with the same delays.
 #[test]
 fn hystart_plus_ends_the_first_slow_start() {
     let mut params = Params::default();

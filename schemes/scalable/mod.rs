@@ -1,4 +1,5 @@
-//! Scalable TCP: growth and reduction are shares of the window, so that the time to recover from a loss does not depend on it [Kelly03].
+//! Scalable TCP: growth and reduction are shares of the window, so that the time to recover from a loss does not depend
+//! on it [Kelly03].
 
 use contract::{Documented, Family, Scheme, Setup, Source};
 

@@ -29,8 +29,9 @@ fn slow_start_adds_a_segment_for_each_segment_acknowledged() {
     assert_eq!(ack(&mut bench, &mut controller, 3), 14);
 }
 
-/// From 800, a loss leaves 800 − 800/8 = 700. Then one segment for each 100 acknowledged: 99 give none, the 100th one, and an acknowledgement of 250
-/// gives two and leaves 50, to which 50 more give another. In a round trip 703 segments would give 7, the 1 % of the paper.
+/// From 800, a loss leaves 800 − 800/8 = 700. Then one segment for each 100 acknowledged: 99 give none, the 100th one,
+/// and an acknowledgement of 250 gives two and leaves 50, to which 50 more give another. In a round trip 703 segments
+/// would give 7, the 1 % of the paper.
 #[test]
 fn a_large_window_grows_by_one_for_each_hundred_segments_acknowledged() {
     let (mut bench, mut controller) = scalable(800);
@@ -42,7 +43,8 @@ fn a_large_window_grows_by_one_for_each_hundred_segments_acknowledged() {
     assert_eq!(ack(&mut bench, &mut controller, 50), 704);
 }
 
-/// Below 100 segments the window grows as Reno's: from 20, a loss leaves 20 − 20/8 = 20 − 2 = 18, and 18 acknowledged give one, 19 more another.
+/// Below 100 segments the window grows as Reno's: from 20, a loss leaves 20 − 20/8 = 20 − 2 = 18, and 18 acknowledged
+/// give one, 19 more another.
 #[test]
 fn a_small_window_grows_by_one_per_round_trip() {
     let (mut bench, mut controller) = scalable(20);
@@ -54,8 +56,8 @@ fn a_small_window_grows_by_one_per_round_trip() {
     assert_eq!(ack(&mut bench, &mut controller, 1), 20);
 }
 
-/// An eighth in whole segments, rounded down, so that below 8 segments nothing is taken: 801 − 100, 15 − 1, 7 − 0, and two at least. What is in flight
-/// has no effect.
+/// An eighth in whole segments, rounded down, so that below 8 segments nothing is taken: 801 − 100, 15 − 1, 7 − 0, and
+/// two at least. What is in flight has no effect.
 #[test]
 fn a_loss_takes_an_eighth_of_the_window() {
     for (window, kept) in [(801, 701), (16, 14), (15, 14), (7, 7), (2, 2), (1, 2)] {
@@ -67,8 +69,8 @@ fn a_loss_takes_an_eighth_of_the_window() {
     }
 }
 
-/// A timeout at 16 leaves one segment and a threshold of 14. Slow start leads there: 1 + 3 + 8 = 12; of the next 5 acknowledged two reach the
-/// threshold, and 3 of the 14 for the next segment are left; 11 more give it.
+/// A timeout at 16 leaves one segment and a threshold of 14. Slow start leads there: 1 + 3 + 8 = 12; of the next 5
+/// acknowledged two reach the threshold, and 3 of the 14 for the next segment are left; 11 more give it.
 #[test]
 fn after_a_timeout_slow_start_ends_at_the_threshold() {
     let (mut bench, mut controller) = scalable(16);
@@ -79,8 +81,8 @@ fn after_a_timeout_slow_start_ends_at_the_threshold() {
     assert_eq!(windows, [4, 12, 14, 14, 15]);
 }
 
-/// tcp_init_cwnd_reduction: what was acknowledged towards the next segment is forgotten. From 32: 28; 27 of 28 acknowledged; a loss leaves
-/// 28 − 28/8 = 25, and 24 do not make it grow, 25 do.
+/// tcp_init_cwnd_reduction: what was acknowledged towards the next segment is forgotten. From 32: 28; 27 of 28
+/// acknowledged; a loss leaves 28 − 28/8 = 25, and 24 do not make it grow, 25 do.
 #[test]
 fn a_reduction_forgets_the_credit() {
     let (mut bench, mut controller) = scalable(32);

@@ -34,7 +34,8 @@ fn delay(millis: u64) -> Delay {
 
 const CALM: f64 = 0.06;
 
-/// Draft, Detecting Increased Queue Delay: 40 ms give 10 ms, then 0.25·40 + 0.75·10 = 17.5 ms; a lower delay is taken at once. Within min(25 ms, s_rtt) nothing changes.
+/// Draft, Detecting Increased Queue Delay: 40 ms give 10 ms, then 0.25·40 + 0.75·10 = 17.5 ms; a lower delay is taken
+/// at once. Within min(25 ms, s_rtt) nothing changes.
 #[test]
 fn the_average_delay_rises_slowly_and_falls_at_once() {
     let (mut delay, params) = (Delay::default(), Params::default());
@@ -78,7 +79,8 @@ fn a_loss_or_a_classic_mark_reduces_the_window_by_a_fixed_share() {
     }
 }
 
-/// Draft, Reference Window Update: min(25 ms, s_rtt) must pass between two reactions. The loss in between is not forgotten.
+/// Draft, Reference Window Update: min(25 ms, s_rtt) must pass between two reactions. The loss in between is not
+/// forgotten.
 #[test]
 fn the_window_falls_at_most_once_per_virtual_round_trip() {
     let params = Params::default();
@@ -93,7 +95,8 @@ fn the_window_falls_at_most_once_per_virtual_round_trip() {
     near(window.value(), 4900.0);
 }
 
-/// α = 0.03125, a round trip of 25 ms and no inflection point yet (scl_t = 1): the window falls by α/2 = 1.5625 %. With 100 ms, by a quarter of that.
+/// α = 0.03125, a round trip of 25 ms and no inflection point yet (scl_t = 1): the window falls by α/2 = 1.5625 %. With
+/// 100 ms, by a quarter of that.
 #[test]
 fn an_l4s_mark_reduces_the_window_by_half_of_alpha() {
     let params = l4s();
@@ -124,7 +127,8 @@ fn a_delay_above_half_the_target_acts_as_virtual_marks() {
     }
 }
 
-/// Draft, Reference Window Increase: 10 packets of a window of 10 000 bytes add one MSS per round trip of 25 ms and more, times 1 + 0.02·10 = 1.2. With 10 ms, 0.4 of it.
+/// Draft, Reference Window Increase: 10 packets of a window of 10 000 bytes add one MSS per round trip of 25 ms and
+/// more, times 1 + 0.02·10 = 1.2. With 10 ms, 0.4 of it.
 #[test]
 fn the_window_grows_by_one_segment_per_round_trip_and_a_share_of_itself() {
     let params = Params::default();
@@ -135,8 +139,8 @@ fn the_window_grows_by_one_segment_per_round_trip_and_a_share_of_itself() {
     }
 }
 
-/// After a loss the window is 7000, the inflection point 10 000: scl_t = min(1, (8·0.3)²) = 1. One second later, 1/10 of 100 round trips, the multiplicative part is a tenth:
-/// 7 packets add 1000·(1 + 0.02·7·0.1).
+/// After a loss the window is 7000, the inflection point 10 000: scl_t = min(1, (8·0.3)²) = 1. One second later, 1/10
+/// of 100 round trips, the multiplicative part is a tenth: 7 packets add 1000·(1 + 0.02·7·0.1).
 #[test]
 fn growth_is_cautious_after_congestion() {
     let params = Params::default();
@@ -170,7 +174,8 @@ fn frame(size: u64, waited_ms: u64, max: u64) -> EncodedFrame {
     }
 }
 
-/// 20 000 bytes in 100 ms are 1.6 Mbit/s; MSS/ref_wnd = 0.05 reduces nothing; 1000/1020 and 1/1.2 remain. With 5000 bytes the ratio is 0.2: a further 10 % less.
+/// 20 000 bytes in 100 ms are 1.6 Mbit/s; MSS/ref_wnd = 0.05 reduces nothing; 1000/1020 and 1/1.2 remain. With 5000
+/// bytes the ratio is 0.2: a further 10 % less.
 #[test]
 fn the_target_rate_is_the_window_per_round_trip_with_corrections() {
     let params = Params::default();
@@ -181,7 +186,8 @@ fn the_target_rate_is_the_window_per_round_trip_with_corrections() {
     near(media.target(), 0.4e6 * 0.9 / 1.02 / 1.2);
 }
 
-/// A frame that waited for 50 ms of 40: error (50 − 10)/40 = 1, adjusted by 1/16. Frames of twice the nominal size: deviation 1/64.
+/// A frame that waited for 50 ms of 40: error (50 − 10)/40 = 1, adjusted by 1/16. Frames of twice the nominal size:
+/// deviation 1/64.
 #[test]
 fn a_queue_at_the_sender_and_large_frames_lower_the_target_rate() {
     let params = Params::default();
@@ -216,7 +222,8 @@ fn pacing_is_relaxed_near_the_maximum_rate() {
     near(at(2_000_000.0), 1e6 * 1.5 * 4.0);
 }
 
-/// Draft, Status Update: with packets 0 to 4 sent and 3 acknowledged, 1 is in flight although 2 is missing; its bytes are acknowledged, and it is lost at once.
+/// Draft, Status Update: with packets 0 to 4 sent and 3 acknowledged, 1 is in flight although 2 is missing; its bytes
+/// are acknowledged, and it is lost at once.
 #[test]
 fn packets_below_the_highest_acknowledged_number_are_not_in_flight() {
     let mut flight = Flight::default();
@@ -248,7 +255,8 @@ fn the_reordering_window_adapts() {
     assert_eq!(report(4, 0b11101, 230).lost, 1);
 }
 
-/// A constant delay of 120 ms has no variance: after a while the target is 120 ms. In an empty queue it falls to 60 ms. Never above 400 ms.
+/// A constant delay of 120 ms has no variance: after a while the target is 120 ms. In an empty queue it falls to 60 ms.
+/// Never above 400 ms.
 #[test]
 fn the_delay_target_follows_a_queue_that_stays_long() {
     let params = Params::default();

@@ -7,8 +7,8 @@ use units::{Bytes, Segments};
 
 /// A congestion controller made of a [`WindowUpdate`], which determines congestion avoidance and the reduction.
 ///
-/// Slow start adds one segment per acknowledgement of a segment or more [RFC5681 §3.1, eq. 2], unless the window update differs. The window and the
-/// threshold are in segments; `allowance` rounds the window down to whole bytes.
+/// Slow start adds one segment per acknowledgement of a segment or more [RFC5681 §3.1, eq. 2], unless the window update
+/// differs. The window and the threshold are in segments; `allowance` rounds the window down to whole bytes.
 #[derive(Clone, Debug)]
 pub struct Classic<L> {
     window: f64,
@@ -17,7 +17,8 @@ pub struct Classic<L> {
     allowed: Bytes,
     segment: Bytes,
     update: L,
-    /// The state before the last reduction, which a spurious one restores. Beside the others, because few packets need it.
+    /// The state before the last reduction, which a spurious one restores. Beside the others, because few packets need
+    /// it.
     undo: Option<Box<UndoState<L>>>,
     initial: f64,
 }
@@ -174,8 +175,8 @@ impl<L: WindowUpdate> CongestionControl for Classic<L> {
         self.set(self.window.max(undo.window));
     }
 
-    /// After an idle time the window is at most the initial window [RFC5681 §4.1]. With a window that decays it is halved, and three quarters of it
-    /// are a minimum of the threshold [RFC2861 §3.2].
+    /// After an idle time the window is at most the initial window [RFC5681 §4.1]. With a window that decays it is
+    /// halved, and three quarters of it are a minimum of the threshold [RFC2861 §3.2].
     fn on_idle(&mut self, idle: &Idle, _cx: &mut Cx<'_>) {
         if idle.halvings.is_some() {
             self.raise_ssthresh();

@@ -5,8 +5,9 @@
 pub struct Credit(u64);
 
 impl Credit {
-    /// The window after `acked` segments are acknowledged, if it grows by one segment for each `per_segment` of them, at least one
-    /// [Linux: tcp_cong_avoid_ai]. Credit collected at a larger `per_segment` gives one segment, not several.
+    /// The window after `acked` segments are acknowledged, if it grows by one segment for each `per_segment` of them,
+    /// at least one [Linux: tcp_cong_avoid_ai]. Credit collected at a larger `per_segment` gives one segment, not
+    /// several.
     #[inline]
     pub fn grow(&mut self, mut window: u64, per_segment: u64, acked: u64) -> u64 {
         if self.0 >= per_segment {
@@ -25,7 +26,8 @@ impl Credit {
         self.0 += acked;
     }
 
-    /// The window after growth by one segment, if as many segments as the window are counted, which are then spent [Linux: hstcp_cong_avoid].
+    /// The window after growth by one segment, if as many segments as the window are counted, which are then spent
+    /// [Linux: hstcp_cong_avoid].
     #[inline]
     pub fn spend(&mut self, window: u64) -> u64 {
         if self.0 < window {
@@ -51,8 +53,8 @@ impl Credit {
 mod tests {
     use super::Credit;
 
-    /// Linux, tcp_cong_avoid_ai: 5 of 3 give one segment and 2 over; 2 more give another and 1 over; 10 give none for 20, with 11 over; at 4 they
-    /// give one, and the new 3 stay.
+    /// Linux, tcp_cong_avoid_ai: 5 of 3 give one segment and 2 over; 2 more give another and 1 over; 10 give none for
+    /// 20, with 11 over; at 4 they give one, and the new 3 stay.
     #[test]
     fn a_segment_for_each_per_segment_acknowledged() {
         let mut credit = Credit::default();

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use units::{Duration, Time};
 
-/// The base delay and the current delay of a path, in nanoseconds. The clocks of the two ends need not agree: only differences have a
-/// meaning.
+/// The base delay and the current delay of a path, in nanoseconds. The clocks of the two ends need not agree: only
+/// differences have a meaning.
 #[derive(Clone, Debug)]
 pub struct Delays {
     /// The minimum of each minute, the current one last [RFC6817 §2.4.2: base_delays].
@@ -19,8 +19,8 @@ pub struct Delays {
 }
 
 impl Delays {
-    /// Without samples. The base is the minimum of this many `minutes`, the current delay the minimum of the last `samples`; each at least
-    /// one.
+    /// Without samples. The base is the minimum of this many `minutes`, the current delay the minimum of the last
+    /// `samples`; each at least one.
     pub fn new(minutes: u32, samples: u32) -> Self {
         let (minutes, capacity) = (minutes.max(1) as usize, samples.max(1) as usize);
         let (minima, current) = (VecDeque::with_capacity(minutes + 1), VecDeque::with_capacity(capacity + 1));

@@ -2,8 +2,8 @@
 
 use units::Bytes;
 
-/// Rate of a TCP connection in bit/s, with packets of size `packet`, a round-trip time of `rtt_s` seconds and a loss event rate of `p`:
-/// [RFC5348 §3.1] with b = 1 and t_RTO = 4R, [RFC4654 §2].
+/// Rate of a TCP connection in bit/s, with packets of size `packet`, a round-trip time of `rtt_s` seconds and a loss
+/// event rate of `p`: [RFC5348 §3.1] with b = 1 and t_RTO = 4R, [RFC4654 §2].
 ///
 /// Infinite if `p` or `rtt_s` is zero; `p` above 1 counts as 1.
 pub fn tcp_friendly_rate(packet: Bytes, rtt_s: f64, p: f64) -> f64 {
@@ -13,8 +13,8 @@ pub fn tcp_friendly_rate(packet: Bytes, rtt_s: f64, p: f64) -> f64 {
     packet.as_f64() * 8.0 / (rtt_s * response)
 }
 
-/// The loss event rate at which [`tcp_friendly_rate`] returns `rate` bit/s, within `tolerance` relative to it [RFC5348 §6.3.1]; 1 if the
-/// result is larger even then. `rate`, `rtt_s` and `tolerance` must be above zero.
+/// The loss event rate at which [`tcp_friendly_rate`] returns `rate` bit/s, within `tolerance` relative to it
+/// [RFC5348 §6.3.1]; 1 if the result is larger even then. `rate`, `rtt_s` and `tolerance` must be above zero.
 pub fn loss_event_rate_of(packet: Bytes, rtt_s: f64, rate: f64, tolerance: f64) -> f64 {
     let (mut low, mut high) = (MIN, 1.0);
     if tcp_friendly_rate(packet, rtt_s, high) >= rate {

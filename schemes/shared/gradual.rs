@@ -1,4 +1,5 @@
-//! A window that is reduced in proportion to marks: slow start, growth by one segment per window, one reduction per episode.
+//! A window that is reduced in proportion to marks: slow start, growth by one segment per window, one reduction per
+//! episode.
 
 use contract::{Ack, Cause, Congestion, Setup};
 use units::{Bytes, Segments};
@@ -56,8 +57,8 @@ impl Gradual {
         self.threshold = self.window;
     }
 
-    /// Handles a congestion event. For a mark, the reduction follows at the acknowledgement of the marked Data, which has the label. Any
-    /// other event reduces the window to the share `factor`, once per episode.
+    /// Handles a congestion event. For a mark, the reduction follows at the acknowledgement of the marked Data, which
+    /// has the label. Any other event reduces the window to the share `factor`, once per episode.
     #[cold]
     pub fn on_congestion(&mut self, event: &Congestion, factor: f64) {
         match event.cause {

@@ -60,7 +60,8 @@ impl HyStart {
         }
     }
 
-    /// The window is reduced. In Linux a timeout starts again; HyStart++ is for the first slow start only [RFC9406 §4.3].
+    /// The window is reduced. In Linux a timeout starts again; HyStart++ is for the first slow start only
+    /// [RFC9406 §4.3].
     pub fn on_reduction(&mut self, cause: Cause) {
         if self.plus {
             self.found = true;
@@ -69,8 +70,8 @@ impl HyStart {
         }
     }
 
-    /// Segments to add to the window `window` after an acknowledgement of `acked` segments, for which slow start without HyStart adds `step`; `None`
-    /// ends slow start.
+    /// Segments to add to the window `window` after an acknowledgement of `acked` segments, for which slow start
+    /// without HyStart adds `step`; `None` ends slow start.
     pub fn slow_start(&mut self, window: f64, step: f64, acked: f64, ack: &Ack, cx: &Cx<'_>) -> Option<f64> {
         if self.found {
             return Some(step);
@@ -82,7 +83,8 @@ impl HyStart {
         (!self.found).then_some(step)
     }
 
-    /// An acknowledgement for which the window does not grow: its round-trip time can be the minimum [Linux: cubictcp_acked].
+    /// An acknowledgement for which the window does not grow: its round-trip time can be the minimum
+    /// [Linux: cubictcp_acked].
     pub fn observe(&mut self, ack: &Ack) {
         if let Some(rtt) = ack.rtt
             && !self.plus

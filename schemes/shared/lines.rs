@@ -1,12 +1,13 @@
-//! InterestQueues of shapers per flow: one for the Interests of a flow that arrive on one link and leave on another; and
-//! the loop that serves what is due.
+//! InterestQueues of shapers per flow: one for the Interests of a flow that arrive on one link and leave on another;
+//! and the loop that serves what is due.
 
 use std::collections::BTreeMap;
 
 use contract::{FaceId, InterestQueueId, NameId};
 use units::Time;
 
-/// InterestQueue numbers by the link that Data leave on, the flow, and the link that Interests leave on. A flow is a name without its segment.
+/// InterestQueue numbers by the link that Data leave on, the flow, and the link that Interests leave on. A flow is a
+/// name without its segment.
 #[derive(Clone, Debug, Default)]
 pub struct InterestQueueNumbers(BTreeMap<(FaceId, NameId, FaceId), u32>);
 
@@ -29,8 +30,8 @@ impl InterestQueueNumbers {
     }
 }
 
-/// Serves every queue of held Interests whose deadline has come, in their order. `deadline` is that of a queue, never if it holds nothing; `serve` is
-/// called by number and moves it. Returns the next deadline.
+/// Serves every queue of held Interests whose deadline has come, in their order. `deadline` is that of a queue, never
+/// if it holds nothing; `serve` is called by number and moves it. Returns the next deadline.
 pub fn serve_due<L>(
     controller: &mut L,
     queues: usize,

@@ -1,6 +1,8 @@
-//! The frame of congestion controllers as modules of Linux have them (net/ipv4/tcp_cong.c and tcp_input.c of 6.1): windows of whole segments.
+//! The frame of congestion controllers as modules of Linux have them (net/ipv4/tcp_cong.c and tcp_input.c of 6.1):
+//! windows of whole segments.
 //!
-//! A module may change the window and the threshold at every event, unlike a [`contract::WindowUpdate`], and it is told of the states of the connection.
+//! A module may change the window and the threshold at every event, unlike a [`contract::WindowUpdate`], and it is told
+//! of the states of the connection.
 
 use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Delivery, Idle, Sent, Setup};
 use units::{Bytes, Duration, Time};
@@ -30,7 +32,8 @@ pub struct Socket {
     pub now: Time,
     /// Whether a loss, a timeout or a mark is being repaired [ca_state above TCP_CA_Disorder].
     pub repairing: bool,
-    /// Whether duplicate acknowledgements came and nothing is repaired yet [TCP_CA_Disorder]. Known only with [`Module::NEWEST_RTT`].
+    /// Whether duplicate acknowledgements came and nothing is repaired yet [TCP_CA_Disorder]. Known only with
+    /// [`Module::NEWEST_RTT`].
     pub disordered: bool,
 }
 
@@ -78,7 +81,8 @@ impl Socket {
         (self.cwnd / 2).max(2)
     }
 
-    /// The threshold, or three quarters of the window if that is more, but not while a recovery reduces the window [tcp_current_ssthresh].
+    /// The threshold, or three quarters of the window if that is more, but not while a recovery reduces the window
+    /// [tcp_current_ssthresh].
     pub fn current_ssthresh(&self) -> u64 {
         self.ssthresh.max(self.cwnd / 2 + self.cwnd / 4)
     }
@@ -105,8 +109,9 @@ pub enum Event {
 
 /// A congestion-control module of Linux [struct tcp_congestion_ops].
 pub trait Module {
-    /// Whether the round-trip time of [`Module::pkts_acked`] is that of the newest segment that arrived, as in Linux. It costs a record for each segment
-    /// in flight. Otherwise it is that of the echoed timestamp, the oldest segment of a delayed acknowledgement.
+    /// Whether the round-trip time of [`Module::pkts_acked`] is that of the newest segment that arrived, as in Linux.
+    /// It costs a record for each segment in flight. Otherwise it is that of the echoed timestamp, the oldest segment
+    /// of a delayed acknowledgement.
     const NEWEST_RTT: bool;
 
     /// The growth of the window after `acked` segments, outside reductions [cong_avoid].
@@ -120,11 +125,13 @@ pub trait Module {
     /// The handshake took `socket.srtt`; called once, before the first data [init]. Not called without a handshake.
     fn init(&mut self, _socket: &mut Socket) {}
 
-    /// An acknowledgement delivered something, also in a reduction; `rtt` is a sample of the round-trip time [pkts_acked].
+    /// An acknowledgement delivered something, also in a reduction; `rtt` is a sample of the round-trip time
+    /// [pkts_acked].
     fn pkts_acked(&mut self, _socket: &mut Socket, _rtt: Option<Duration>, _cx: &mut Cx<'_>) {}
 
-    /// Before [`Module::pkts_acked`]: `advance` bytes more are acknowledged cumulatively, zero for a duplicate acknowledgement [in_ack_event]. Duplicate
-    /// acknowledgements are known only with SACK and with [`Module::NEWEST_RTT`].
+    /// Before [`Module::pkts_acked`]: `advance` bytes more are acknowledged cumulatively, zero for a duplicate
+    /// acknowledgement [in_ack_event]. Duplicate acknowledgements are known only with SACK and with
+    /// [`Module::NEWEST_RTT`].
     fn in_ack_event(&mut self, _socket: &mut Socket, _advance: u64, _cx: &mut Cx<'_>) {}
 
     /// The timestamps of an acknowledgement [rcv_tsecr, rcv_tsval].
@@ -269,7 +276,8 @@ impl<M: Module> CongestionControl for Linux<M> {
         self.socket.srtt = ack.rtt_smoothed;
         self.socket.cwnd_limited = !ack.app_limited;
         self.module.timestamps(ack, cx);
-        // no growth in a reduction [tcp_cong_control], which an echoed mark begins; the acknowledgement that ends one counts once the window is the threshold
+        // no growth in a reduction [tcp_cong_control], which an echoed mark begins; the acknowledgement that ends one
+        // counts once the window is the threshold
         let open = !ack.recovering && !ack.marked;
         if open && self.ending {
             // a transport that does not tell of episodes, as consumers of named data
@@ -380,7 +388,8 @@ impl<M: Module> CongestionControl for Linux<M> {
         Allowance::window(self.allowed)
     }
 
-    /// Restores window and threshold; what a module remembers is kept [Linux: tcp_undo_cwnd_reduction, tcp_reno_undo_cwnd].
+    /// Restores window and threshold; what a module remembers is kept
+    /// [Linux: tcp_undo_cwnd_reduction, tcp_reno_undo_cwnd].
     fn on_spurious(&mut self, _cx: &mut Cx<'_>) {
         self.reducing = false;
         if let Some((cwnd, ssthresh)) = self.prior.take() {
@@ -392,7 +401,8 @@ impl<M: Module> CongestionControl for Linux<M> {
         self.changed();
     }
 
-    /// After an idle time the window is halved, down to the initial window, or is that at once [Linux: tcp_cwnd_restart; RFC5681 §4.1].
+    /// After an idle time the window is halved, down to the initial window, or is that at once
+    /// [Linux: tcp_cwnd_restart; RFC5681 §4.1].
     fn on_idle(&mut self, idle: &Idle, _cx: &mut Cx<'_>) {
         self.event(Event::WindowRestart);
         self.socket.ssthresh = self.socket.current_ssthresh();
@@ -400,7 +410,8 @@ impl<M: Module> CongestionControl for Linux<M> {
         self.changed();
     }
 
-    /// The window goes half of the way to what is used of it, at least the initial window [Linux: tcp_cwnd_application_limited].
+    /// The window goes half of the way to what is used of it, at least the initial window
+    /// [Linux: tcp_cwnd_application_limited].
     fn on_unused(&mut self, used: Bytes, _cx: &mut Cx<'_>) {
         let used = (used.as_u64() / self.socket.mss).max(self.initial);
         if used < self.socket.cwnd {

@@ -1,13 +1,13 @@
-//! The loss event rate: the history of loss intervals of equation-based schemes at receivers [RFC5348 §5], [RFC4654 §5]. The caller detects losses
-//! and reports arrivals and runs of lost packets.
+//! The loss event rate: the history of loss intervals of equation-based schemes at receivers [RFC5348 §5],
+//! [RFC4654 §5]. The caller detects losses and reports arrivals and runs of lost packets.
 
 use units::{Duration, Time};
 
 /// The loss events of one stream, and the packets between them.
 ///
-/// A packet is lost at the time at which it would have arrived, interpolated between its neighbours. A loss starts a new event if it is
-/// more than one round-trip time after the first loss of the last event. Interval I₀ is open and ends with the newest packet; I₁ … Iₙ are
-/// closed, the newest first. Memory is constant.
+/// A packet is lost at the time at which it would have arrived, interpolated between its neighbours. A loss starts a
+/// new event if it is more than one round-trip time after the first loss of the last event. Interval I₀ is open and
+/// ends with the newest packet; I₁ … Iₙ are closed, the newest first. Memory is constant.
 #[derive(Clone, Debug)]
 pub struct LossEvents {
     /// w₀ … wₙ₋₁.
@@ -51,8 +51,9 @@ struct Arrived {
 }
 
 impl LossEvents {
-    /// A history of `intervals` closed intervals, at least one: 8 in both RFCs. `discount` is the threshold of history discounting, the
-    /// minimum share of its weight that an old interval keeps while the open one grows [RFC5348 §5.5]; `None` for no discounting.
+    /// A history of `intervals` closed intervals, at least one: 8 in both RFCs. `discount` is the threshold of history
+    /// discounting, the minimum share of its weight that an old interval keeps while the open one grows [RFC5348 §5.5];
+    /// `None` for no discounting.
     pub fn new(intervals: usize, discount: Option<f64>) -> Self {
         let n = intervals.max(1);
         // wᵢ = 1 for i < n/2, otherwise 1 − (i − (n/2 − 1))/(n/2 + 1) = 2(n − i)/(n + 2)   [RFC5348 §5.4]
@@ -76,9 +77,10 @@ impl LossEvents {
         self.arrivals += 1;
     }
 
-    /// Takes the loss of `packets` packets from number `lost` on, which the arrival of packet `seq` at `at` reveals. Losses within `rtt` of
-    /// the first belong to one event. `first` returns the length of the interval before the first event in packets; it is called only at
-    /// the first event. Losses must be given in the order of numbers. Returns the number of new events.
+    /// Takes the loss of `packets` packets from number `lost` on, which the arrival of packet `seq` at `at` reveals.
+    /// Losses within `rtt` of the first belong to one event. `first` returns the length of the interval before the
+    /// first event in packets; it is called only at the first event. Losses must be given in the order of numbers.
+    /// Returns the number of new events.
     pub fn lost(
         &mut self,
         (lost, packets): (u64, u64),
@@ -108,8 +110,8 @@ impl LossEvents {
         started
     }
 
-    /// Takes packet `seq` that arrived at `at` with a CE mark, which counts as a loss [RFC5348 §5.1]. `rtt` and `first` are as in
-    /// [`Self::lost`]. Returns whether a new event started.
+    /// Takes packet `seq` that arrived at `at` with a CE mark, which counts as a loss [RFC5348 §5.1]. `rtt` and `first`
+    /// are as in [`Self::lost`]. Returns whether a new event started.
     pub fn marked(&mut self, seq: u64, at: Time, rtt: Duration, first: impl FnOnce() -> f64) -> bool {
         let begins = self.event.is_none_or(|event| at > event.at + rtt);
         if begins {
@@ -139,13 +141,14 @@ impl LossEvents {
         1.0 / mean.max(1.0)
     }
 
-    /// I₀, the packets since the first loss of the last event, and the weighted mean over I₁ … Iₙ; `None` before the first event.
+    /// I₀, the packets since the first loss of the last event, and the weighted mean over I₁ … Iₙ; `None` before the
+    /// first event.
     pub fn intervals(&self) -> Option<(f64, f64)> {
         Some((self.open(self.event?), self.mean_closed()?))
     }
 
-    /// Multiplies the interval before the first event by `factor`, if it still counts, because its length was computed before the
-    /// round-trip time was known.
+    /// Multiplies the interval before the first event by `factor`, if it still counts, because its length was computed
+    /// before the round-trip time was known.
     pub fn scale_first(&mut self, factor: f64) {
         for interval in self.closed.iter_mut().filter(|interval| interval.estimated) {
             interval.packets = (interval.packets * factor).max(1.0);
@@ -250,8 +253,8 @@ mod tests {
 
     const RTT: Duration = Duration::from_millis(100);
 
-    /// A stream with one packet per 10 ms. Every number in `lost` is lost and detected at once. `first` is the interval before the first
-    /// event.
+    /// A stream with one packet per 10 ms. Every number in `lost` is lost and detected at once. `first` is the interval
+    /// before the first event.
     fn stream(history: &mut LossEvents, packets: u64, lost: &[u64], first: f64) -> u64 {
         let mut started = 0;
         let mut missing: Option<u64> = None;
@@ -292,7 +295,8 @@ mod tests {
         assert_eq!((history.any(), history.rate()), (false, 0.0));
     }
 
-    /// The caller's first interval is 50 packets: p = 1/50 until the open interval is longer, then I₀ and I₁ have equal weights.
+    /// The caller's first interval is 50 packets: p = 1/50 until the open interval is longer, then I₀ and I₁ have equal
+    /// weights.
     #[test]
     fn the_first_interval_is_what_the_caller_says() {
         let mut history = plain();
@@ -304,7 +308,8 @@ mod tests {
         close_to(history.rate(), 1.0 / 75.0);
     }
 
-    /// Losses of packets 100, 105 and 110 are 50 and 100 ms after the first: one event. The one of 111, 110 ms after it, is not.
+    /// Losses of packets 100, 105 and 110 are 50 and 100 ms after the first: one event. The one of 111, 110 ms after
+    /// it, is not.
     #[test]
     fn losses_within_a_round_trip_are_one_event() {
         let mut history = plain();
@@ -315,8 +320,8 @@ mod tests {
         close_to(history.rate(), 2.0 / 61.0);
     }
 
-    /// An outage of 25 packets lasts 250 ms and more: events begin with its 1st, 12th and 23rd packet, each more than 100 ms
-    /// after the one before.
+    /// An outage of 25 packets lasts 250 ms and more: events begin with its 1st, 12th and 23rd packet, each more than
+    /// 100 ms after the one before.
     #[test]
     fn a_long_outage_is_several_events() {
         let mut history = plain();
@@ -329,7 +334,8 @@ mod tests {
     /// Three later packets reveal the loss; its time is still between its neighbours.
     #[test]
     fn a_loss_is_placed_between_its_neighbours() {
-        // packet 9 arrives at 90 ms, 10 is lost, 11, 12 and 13 arrive at 130, 140, 150 ms: 10 would have arrived at 110 ms
+        // packet 9 arrives at 90 ms, 10 is lost, 11, 12 and 13 arrive at 130, 140, 150 ms: 10 would have arrived at 110
+        // ms
         let mut history = plain();
         (0..10).for_each(|seq| history.arrived(seq, ms(10 * seq)));
         history.arrived(11, ms(130));
@@ -345,8 +351,8 @@ mod tests {
         assert_eq!(later.lost((20, 1), (21, ms(220) + Duration::from_nanos(2)), RTT, || 0.0), 1);
     }
 
-    /// Intervals 10, 20, … 90 with the newest last. I₁ … I₈ = 90 … 20:
-    /// 90+80+70+60 + .8·50 + .6·40 + .4·30 + .2·20 = 380, /6 = 63.33. With I₀ = 5: 5+90+80+70 + .8·60 + .6·50 + .4·40 + .2·30 = 345.
+    /// Intervals 10, 20, … 90 with the newest last. I₁ … I₈ = 90 … 20: 90+80+70+60 + .8·50 + .6·40 + .4·30 + .2·20 =
+    /// 380, /6 = 63.33. With I₀ = 5: 5+90+80+70 + .8·60 + .6·50 + .4·40 + .2·30 = 345.
     #[test]
     fn eight_intervals_are_weighted_and_older_ones_dropped() {
         let mut history = plain();
@@ -376,8 +382,8 @@ mod tests {
         }
     }
 
-    /// The interval of 400 closes: the one of 50 keeps the factor ¼, and the discount of the open one restarts. Mean of the closed ones:
-    /// (400 + ¼·50)/1.25 = 330.
+    /// The interval of 400 closes: the one of 50 keeps the factor ¼, and the discount of the open one restarts. Mean of
+    /// the closed ones: (400 + ¼·50)/1.25 = 330.
     #[test]
     fn a_new_event_makes_the_discount_permanent() {
         let mut history = LossEvents::new(8, Some(0.25));

@@ -19,7 +19,8 @@ pub struct FifoModel {
 }
 
 impl FifoModel {
-    /// Takes a packet that is about to be offered. `tag` is the number of its flow plus one; 0 for packets other than Data.
+    /// Takes a packet that is about to be offered. `tag` is the number of its flow plus one; 0 for packets other than
+    /// Data.
     pub fn offer(&mut self, tag: u32, size: Bytes, port: &PortView) {
         self.update(&port.backlog);
         let Backlog { packets, bytes } = port.backlog;

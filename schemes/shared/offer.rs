@@ -1,5 +1,5 @@
-//! Encoding of the offered rate in Data: one word of the label, in bit/s of Data on the wire. Zero, as producers and stores send it, is no
-//! limit.
+//! Encoding of the offered rate in Data: one word of the label, in bit/s of Data on the wire. Zero, as producers and
+//! stores send it, is no limit.
 
 use contract::Label;
 use units::Rate;

@@ -9,8 +9,8 @@ pub enum Place {
     Next,
     /// The packets just before it are lost.
     AfterLoss,
-    /// Packets before it have not arrived, and are not lost: it overtook them. It has not waited where the others wait, so that its delay says nothing
-    /// of the path. So does the next one while they are missing.
+    /// Packets before it have not arrived, and are not lost: it overtook them. It has not waited where the others wait,
+    /// so that its delay says nothing of the path. So does the next one while they are missing.
     Overtaking,
     /// A newer one has arrived: it was overtaken.
     Behind,

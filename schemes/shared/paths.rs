@@ -3,8 +3,9 @@
 use contract::{Net, NodeId, PortId};
 use units::graph::Search;
 
-/// The ports of the path of minimum delay from `from` to the nearest of `targets`, over links that are up and not through `without`; the
-/// one with fewer links if delays are equal. `None` if there is no path, empty if `from` is a target.
+/// The ports of the path of minimum delay from `from` to the nearest of `targets`, over links that are up and not
+/// through `without`; the one with fewer links if delays are equal. `None` if there is no path, empty if `from` is a
+/// target.
 pub fn shortest(net: &Net, from: NodeId, targets: &[NodeId], without: NodeId) -> Option<Vec<PortId>> {
     if from == without {
         return None;

@@ -2,11 +2,11 @@
 
 use units::{Bytes, Duration, Time};
 
-/// The rate of arrivals, measured from one arrival to a later one, so that evenly spaced packets give their exact rate whatever their
-/// number.
+/// The rate of arrivals, measured from one arrival to a later one, so that evenly spaced packets give their exact rate
+/// whatever their number.
 ///
-/// Memory is constant: at most 32 arrivals are stored, about one per sixteenth of the window, so that a window starts at most that much too
-/// early.
+/// Memory is constant: at most 32 arrivals are stored, about one per sixteenth of the window, so that a window starts
+/// at most that much too early.
 #[derive(Clone, Debug)]
 pub struct ReceiveRate {
     /// Boxed to keep controllers small.
@@ -41,8 +41,8 @@ impl ReceiveRate {
         }
     }
 
-    /// Rate in bit/s over the last `window`, or over the last `packets` packets if these took longer. It ends at the latest arrival. `None`
-    /// before two arrivals at different instants.
+    /// Rate in bit/s over the last `window`, or over the last `packets` packets if these took longer. It ends at the
+    /// latest arrival. `None` before two arrivals at different instants.
     pub fn rate_over(&self, window: Duration, packets: u64) -> Option<f64> {
         let until = self.last.at - window;
         let oldest = self.count.saturating_sub(KEPT);
@@ -62,8 +62,9 @@ impl ReceiveRate {
         Some(bits / (self.last.at - start.at).as_secs_f64())
     }
 
-    /// Rate in bit/s of arrivals in the last `window` before the latest arrival, as in RFCs. The divisor is the time since the last packet before
-    /// the window, or `window` if no packet arrived for longer than that at its start. Zero before the first arrival.
+    /// Rate in bit/s of arrivals in the last `window` before the latest arrival, as in RFCs. The divisor is the time
+    /// since the last packet before the window, or `window` if no packet arrived for longer than that at its start.
+    /// Zero before the first arrival.
     pub fn within(&self, window: Duration) -> f64 {
         if self.count == 0 || window == Duration::ZERO {
             return 0.0;
@@ -167,8 +168,8 @@ mod tests {
         }
     }
 
-    /// Three packets in 2 ms after a silence of a second, in a window of 100 ms: 24 kbit in 100 ms. One packet per 200 ms: one in the
-    /// window. At the start: all packets.
+    /// Three packets in 2 ms after a silence of a second, in a window of 100 ms: 24 kbit in 100 ms. One packet per 200
+    /// ms: one in the window. At the start: all packets.
     #[test]
     fn after_a_silence_the_whole_window_counts() {
         let window = Duration::from_millis(100);

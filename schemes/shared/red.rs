@@ -1,7 +1,8 @@
-//! Random early detection (RED): the probability of a mark or drop grows with the mean queue, and marks are spread evenly [FJ93, as in
-//! ns-2].
+//! Random early detection (RED): the probability of a mark or drop grows with the mean queue, and marks are spread
+//! evenly [FJ93, as in ns-2].
 //!
-//! The queue discipline `red` of crate `stack` is apart: this one observes queues that it does not own, without idle time and in parts of their limit.
+//! The queue discipline `red` of crate `stack` is apart: this one observes queues that it does not own, without idle
+//! time and in parts of their limit.
 
 use contract::Random;
 
@@ -34,8 +35,8 @@ impl Red {
         self.mean
     }
 
-    /// Whether an arriving packet is selected. `queue` is the queue length; with `short`, at most one packet waits and the packet is not
-    /// selected.
+    /// Whether an arriving packet is selected. `queue` is the queue length; with `short`, at most one packet waits and
+    /// the packet is not selected.
     pub fn hits(&mut self, queue: f64, short: bool, rules: &RedRules, random: &mut Random) -> bool {
         // avg ← (1 − w)·avg + w·q
         self.mean += rules.gain * (queue - self.mean);
@@ -67,8 +68,8 @@ impl Red {
 mod tests {
     use super::*;
 
-    /// With w = 1 the mean is the queue. Below 5: never. At 15: always. At 10: p = 0.02·5/10 = 0.01, which p/(1 − count·p) spreads evenly
-    /// over the next 100 packets, so that about one in 50 is selected.
+    /// With w = 1 the mean is the queue. Below 5: never. At 15: always. At 10: p = 0.02·5/10 = 0.01, which p/(1 −
+    /// count·p) spreads evenly over the next 100 packets, so that about one in 50 is selected.
     #[test]
     fn hits_follow_the_mean_queue() {
         let rules = RedRules { gain: 1.0, min: 5.0, max: 15.0, share: 0.02 };

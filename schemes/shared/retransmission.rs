@@ -2,8 +2,8 @@
 
 use contract::{ArrivingInterest, Pending, StrategyCx};
 
-/// Whether the downstream of this Interest is waiting for the Data already. Call it once per Interest: the entry's note holds the number of
-/// downstreams.
+/// Whether the downstream of this Interest is waiting for the Data already. Call it once per Interest: the entry's note
+/// holds the number of downstreams.
 pub fn is_retransmission(interest: &ArrivingInterest<'_>, cx: &mut dyn StrategyCx) -> bool {
     let waiting = downstreams(interest.pending, cx);
     let before = cx.note(interest.pending);

@@ -61,7 +61,8 @@ impl Rounds {
         delivery.app_limited || ignored
     }
 
-    /// Ignores samples of packets that leave until the `in_flight` bytes that are in flight now are delivered: the sender limits itself.
+    /// Ignores samples of packets that leave until the `in_flight` bytes that are in flight now are delivered: the
+    /// sender limits itself.
     pub fn ignore(&mut self, in_flight: u64) {
         let from =
             self.ignored.map_or(

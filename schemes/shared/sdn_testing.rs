@@ -6,8 +6,8 @@ use contract::{
 };
 use units::{Duration, Rate, Time};
 
-/// Links as `(a, b, delay in ms)`, all of 10 Mbit/s with room for 500 packets: port 2 i is a → b, 2 i + 1 is b → a. Every node has an
-/// agent.
+/// Links as `(a, b, delay in ms)`, all of 10 Mbit/s with room for 500 packets: port 2 i is a → b, 2 i + 1 is b → a.
+/// Every node has an agent.
 pub fn net(nodes: u32, links: &[(u32, u32, u64)]) -> Net {
     let mut net = Net {
         out: vec![Vec::new(); nodes as usize],

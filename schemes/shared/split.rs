@@ -1,5 +1,5 @@
-//! Shares of a prefix's Interests by next hop, as in PCON: an Interest selects a next hop at random by its share, and shares move away from
-//! next hops with marks.
+//! Shares of a prefix's Interests by next hop, as in PCON: an Interest selects a next hop at random by its share, and
+//! shares move away from next hops with marks.
 
 use contract::{ArrivingInterest, FaceId, FibEntry, Header, NackReason, Pending, SendResult, StrategyCx};
 
@@ -150,8 +150,8 @@ impl Split {
         Some((last, Some(draw)))
     }
 
-    /// Reduces the share of a hop by `loss(share)`, at most to zero, and distributes it equally to the others. No effect if there is no
-    /// other.
+    /// Reduces the share of a hop by `loss(share)`, at most to zero, and distributes it equally to the others. No
+    /// effect if there is no other.
     pub fn reduce(
         &mut self,
         fib: &FibEntry<'_>,
@@ -200,8 +200,8 @@ impl Split {
         self.operations += fib.hops.len() as u64;
     }
 
-    /// Handles an Interest that expired: the share of the hop that it was first sent to is reduced by `change`, once per hop that it was
-    /// sent to.
+    /// Handles an Interest that expired: the share of the hop that it was first sent to is reduced by `change`, once
+    /// per hop that it was sent to.
     pub fn on_expiry(&mut self, pending: Pending, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx, change: f64) {
         if let Some(first) = cx.upstream(pending, 0) {
             let tried = (0..).take_while(|index| cx.upstream(pending, *index).is_some()).count();

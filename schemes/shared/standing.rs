@@ -35,7 +35,8 @@ impl Default for StandingQueue {
 }
 
 impl StandingQueue {
-    /// Takes the departure of a packet after a queueing delay of `waited`. If a mark is due, `level` returns its level, from 1.
+    /// Takes the departure of a packet after a queueing delay of `waited`. If a mark is due, `level` returns its level,
+    /// from 1.
     #[inline]
     pub fn on_departure(
         &mut self,
@@ -73,8 +74,8 @@ impl StandingQueue {
         self.exceeded
     }
 
-    /// The pending mark for a packet that is about to be offered, if the queue is still standing. `busy` is whether the link transmits; if
-    /// not, the queue is empty.
+    /// The pending mark for a packet that is about to be offered, if the queue is still standing. `busy` is whether the
+    /// link transmits; if not, the queue is empty.
     #[inline]
     pub fn take_mark(&mut self, busy: bool) -> u8 {
         if !busy {

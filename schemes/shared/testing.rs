@@ -78,8 +78,8 @@ impl Bench {
         controller.on_congestion(&event, &mut self.cx());
     }
 
-    /// What TCP does at an acknowledgement of `packets` segments in order, the newest of which took [`Bench::rtt`]: acknowledgement, delivery, and
-    /// departures that fill the window again.
+    /// What TCP does at an acknowledgement of `packets` segments in order, the newest of which took [`Bench::rtt`]:
+    /// acknowledgement, delivery, and departures that fill the window again.
     pub(crate) fn deliver<M: Module>(&mut self, controller: &mut Linux<M>, packets: u32) {
         let ack = self.an_ack_of(controller, packets);
         self.deliver_as(controller, &ack);

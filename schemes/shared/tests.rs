@@ -46,7 +46,8 @@ fn only_the_first_event_of_an_episode_reduces_the_window() {
     assert_eq!(controller.ssthresh(), SEGMENT * 16);
 }
 
-/// RFC 9438 §4.6: max(ssthresh, 1) for the window after a mark, max(ssthresh, 2) for the threshold; 2 for both after a loss.
+/// RFC 9438 §4.6: max(ssthresh, 1) for the window after a mark, max(ssthresh, 2) for the threshold; 2 for both after a
+/// loss.
 #[test]
 fn a_mark_may_leave_a_window_below_two_segments_and_a_loss_not() {
     for (cause, window) in [(Cause::Mark, 1500), (Cause::Loss, 2000)] {

@@ -1,4 +1,5 @@
-//! Windowed maximum filter: the maximum of the samples of the last units of time, as the bandwidth filters of BBR have it.
+//! Windowed maximum filter: the maximum of the samples of the last units of time, as the bandwidth filters of BBR have
+//! it.
 
 use std::collections::VecDeque;
 

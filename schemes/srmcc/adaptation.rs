@@ -84,8 +84,8 @@ impl Adaptation {
     /// The next rate, in bit/s [SRMCC §4.3].
     pub(super) fn next(&self, known: &Known, rate: f64) -> f64 {
         let Known { o_max, o_min, fair } = *known;
-        // differs: the paper has no bound; a group whose own link is the bottleneck would double its rate without limit. Without a fair
-        // share the rate does not grow
+        // differs: the paper has no bound; a group whose own link is the bottleneck would double its rate without
+        // limit. Without a fair share the rate does not grow
         let limit = if fair.is_finite() { self.ceiling * fair } else { rate };
         if o_max < o_min {
             // no router on the path measured

@@ -10,8 +10,8 @@ pub(super) struct MessageAggregate {
     pub(super) max: f64,
     pub(super) min: f64,
     pub(super) fair: Rate,
-    /// Maximum time from the source to a member and back to this node, in nanoseconds; `None` without messages. At a router it contains the
-    /// clock offset, which is the same for all members and cancels at the source.
+    /// Maximum time from the source to a member and back to this node, in nanoseconds; `None` without messages. At a
+    /// router it contains the clock offset, which is the same for all members and cancels at the source.
     pub(super) age_ns: Option<i64>,
     /// Newest round.
     pub(super) round: Option<u32>,

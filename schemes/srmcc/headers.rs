@@ -1,5 +1,5 @@
-//! SRMCC: encoding of the messages of sources, receivers and routers in labels of four words. Invalid messages are refused. The fields are those of
-//! the paper's messages, with a round and a time added; the encoding is ours.
+//! SRMCC: encoding of the messages of sources, receivers and routers in labels of four words. Invalid messages are
+//! refused. The fields are those of the paper's messages, with a round and a time added; the encoding is ours.
 
 use contract::Label;
 use units::{Duration, Rate, Time};
@@ -59,7 +59,8 @@ impl Mcc {
         ])
     }
 
-    /// Decodes the label of a feedback packet; `None` for invalid content. Only the source can tell whether the time is in the past.
+    /// Decodes the label of a feedback packet; `None` for invalid content. Only the source can tell whether the time is
+    /// in the past.
     pub(crate) fn decode(label: Label) -> Option<Self> {
         let [round_and_micros, bps, occupancies, t_echo] = label.0;
         let occupancy = |bits: u64| {

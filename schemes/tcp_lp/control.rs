@@ -48,7 +48,8 @@ pub struct TcpLp {
     pairs: f64,
 }
 
-/// One-way delays relative to the first one, in nanoseconds; the two clocks need not agree. The difference keeps the smoothed delay exact.
+/// One-way delays relative to the first one, in nanoseconds; the two clocks need not agree. The difference keeps the
+/// smoothed delay exact.
 #[derive(Clone, Copy, Debug)]
 struct Delays {
     first: i64,

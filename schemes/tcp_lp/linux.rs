@@ -1,6 +1,7 @@
 //! TCP-LP as Linux has it (net/ipv4/tcp_lp.c of 6.1): its delays are made of TCP timestamps, in 32 bits.
 //!
-//! All variables have the kernel's names, widths and units, as what its arithmetic loses decides what the controller does.
+//! All variables have the kernel's names, widths and units, as what its arithmetic loses decides what the controller
+//! does.
 
 use contract::{Ack, Cx};
 use units::{Duration, Time};
@@ -85,7 +86,8 @@ impl LinuxLp {
         self.remote_hz = (rhz >> 6) as u32;
     }
 
-    /// The one-way delay: the other host's time minus this one's, in milliseconds, as a number without sign [tcp_lp_owd_calculator].
+    /// The one-way delay: the other host's time minus this one's, in milliseconds, as a number without sign
+    /// [tcp_lp_owd_calculator].
     fn one_way_delay(&mut self) -> Option<u32> {
         self.estimate_remote_hz();
         let owd = self.valid_rhz.then(|| {

@@ -27,17 +27,19 @@ fn at(millis: u64) -> Time {
     Time::ZERO + Duration::from_millis(millis)
 }
 
-/// An acknowledgement of one segment, which was sent at `sent` ms and arrived `delay` ms later, and 10 ms after that the acknowledgement arrived.
+/// An acknowledgement of one segment, which was sent at `sent` ms and arrived `delay` ms later, and 10 ms after that
+/// the acknowledgement arrived.
 fn ack(bench: &mut Bench, controller: &mut Linux<LinuxLp>, sent: u64, delay: u64) {
     bench.now = at(sent + delay + 10);
     let ack = Ack { sent_at: at(sent), ack_sent_at: at(sent + delay), ..bench.an_ack_of(controller, 1) };
     bench.deliver_as(controller, &ack);
 }
 
-/// The clock rate of the other host is the ratio of the differences. The first acknowledgement gives none, and no delay. The second, 4 ms later on both sides,
-/// gives 1000, and a delay of 20 ms; the threshold is 20, too, and as 20 is not below it, the thresholds are set to 20 and 40. With 5 ms against 4 the ratio is
-/// 1250, of which a 64th, ⌊250/64⌋ = 3, is taken: 1003, by which the kernel divides 1000 to zero: the delay is 0 − the local time, 300 000 + 1008 ms, in 32 bits.
-/// With 3 against 4 it is 750: (750 − 1003)/64 is −4 when rounded down: 999.
+/// The clock rate of the other host is the ratio of the differences. The first acknowledgement gives none, and no
+/// delay. The second, 4 ms later on both sides, gives 1000, and a delay of 20 ms; the threshold is 20, too, and as 20
+/// is not below it, the thresholds are set to 20 and 40. With 5 ms against 4 the ratio is 1250, of which a 64th,
+/// ⌊250/64⌋ = 3, is taken: 1003, by which the kernel divides 1000 to zero: the delay is 0 − the local time, 300 000 +
+/// 1008 ms, in 32 bits. With 3 against 4 it is 750: (750 − 1003)/64 is −4 when rounded down: 999.
 #[test]
 fn the_clock_rate_of_the_other_host_is_estimated() {
     let (mut bench, mut controller) = linux(plain(), 10);
@@ -47,8 +49,8 @@ fn the_clock_rate_of_the_other_host_is_estimated() {
         let lp = controller.module();
         seen.push((lp.remote_hz, lp.sowd, lp.owd_min, lp.owd_max));
     }
-    // 8·20 = 160; an eighth, 20, less, and 2³² − 301 008 more: 4 294 666 428, of which an eighth and a quarter are the next thresholds; then an eighth
-    // less, 536 833 303, and 20 more: 3 757 833 145
+    // 8·20 = 160; an eighth, 20, less, and 2³² − 301 008 more: 4 294 666 428, of which an eighth and a quarter are the
+    // next thresholds; then an eighth less, 536 833 303, and 20 more: 3 757 833 145
     let expected = [
         (0, 0, u32::MAX, 0),
         (1000, 160, 20, 40),
@@ -58,8 +60,9 @@ fn the_clock_rate_of_the_other_host_is_estimated() {
     assert_eq!(seen, expected);
 }
 
-/// With a known clock rate of 1000, and a first indication at 1034 ms with delays of 20 ms and thresholds of 20 and 40. That halves the window, and the
-/// acknowledgement itself lets it grow by one, in slow start to the window before: 10, 5, 6.
+/// With a known clock rate of 1000, and a first indication at 1034 ms with delays of 20 ms and thresholds of 20 and 40.
+/// That halves the window, and the acknowledgement itself lets it grow by one, in slow start to the window before: 10,
+/// 5, 6.
 fn known(params: Params, window: u64) -> (Bench, Linux<LinuxLp>) {
     let (mut bench, mut controller) = linux(params, window);
     ack(&mut bench, &mut controller, 1000, 20);
@@ -69,7 +72,8 @@ fn known(params: Params, window: u64) -> (Bench, Linux<LinuxLp>) {
     (bench, controller)
 }
 
-/// 20 ms are below 20 + ⌊15·20/100⌋ = 23. For three round trips of 30 ms after the indication, until 1124 ms, the window does not grow.
+/// 20 ms are below 20 + ⌊15·20/100⌋ = 23. For three round trips of 30 ms after the indication, until 1124 ms, the
+/// window does not grow.
 #[test]
 fn the_window_stands_still_in_the_inference_phase() {
     let (mut bench, mut controller) = known(plain(), 10);
@@ -82,9 +86,10 @@ fn the_window_stands_still_in_the_inference_phase() {
     assert_eq!(controller.socket().cwnd, 7);
 }
 
-/// Delays that grow by 3 ms per 100 ms leave the clock rate at 1000, as ⌊30/64⌋ = 0. Eight times the smoothed delay is 160, 163, 169, 177 and 187, and
-/// ⌊187/8⌋ = 23 is not below the threshold of 23. After the phase the window has grown to 9: half of it, and one. In a phase of a hundred round trips there is one
-/// segment. With δ = 0.5 the threshold is 30, and there is no indication.
+/// Delays that grow by 3 ms per 100 ms leave the clock rate at 1000, as ⌊30/64⌋ = 0. Eight times the smoothed delay is
+/// 160, 163, 169, 177 and 187, and ⌊187/8⌋ = 23 is not below the threshold of 23. After the phase the window has grown
+/// to 9: half of it, and one. In a phase of a hundred round trips there is one segment. With δ = 0.5 the threshold is
+/// 30, and there is no indication.
 #[test]
 fn an_indication_in_the_phase_leaves_a_segment() {
     for (inference, delta, expected) in
@@ -101,9 +106,10 @@ fn an_indication_in_the_phase_leaves_a_segment() {
     }
 }
 
-/// The random offset of the other host's timestamps. What is above 2²⁹ ms loses its first bits when it is multiplied by eight: the smoothed delay is then below
-/// the minimum for ever, and the window is Reno's, however long the queue is. Seven of eight offsets are of that kind. With a smaller one the first indication
-/// doubles the maximum, so that the threshold is 15 % of the offset above it, and no queue is so long.
+/// The random offset of the other host's timestamps. What is above 2²⁹ ms loses its first bits when it is multiplied by
+/// eight: the smoothed delay is then below the minimum for ever, and the window is Reno's, however long the queue is.
+/// Seven of eight offsets are of that kind. With a smaller one the first indication doubles the maximum, so that the
+/// threshold is 15 % of the offset above it, and no queue is so long.
 #[test]
 fn a_random_offset_above_two_to_the_29_makes_it_reno() {
     let mut reno = 0;

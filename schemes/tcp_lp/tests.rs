@@ -22,8 +22,8 @@ fn echoed() -> Params {
     Params { sample: Sample::Echoed, ..Params::default() }
 }
 
-/// In congestion avoidance with this many segments, the delays so far between 20 and 120 ms and the smoothed one at 20: the
-/// threshold is 35 ms.
+/// In congestion avoidance with this many segments, the delays so far between 20 and 120 ms and the smoothed one at 20:
+/// the threshold is 35 ms.
 fn avoiding(window: u64) -> (Bench, TcpLp) {
     let (mut bench, mut controller) = (Bench::new(), TcpLp::new(&echoed(), &setup(2 * window)));
     bench.now = Time::ZERO + Duration::from_secs(1);
@@ -55,8 +55,8 @@ fn slow_start_is_renos() {
     close(controller.window().0, 10.0);
 }
 
-/// The threshold: 20 + 0.15·100 = 35 ms. From 20, samples of 139 ms move the smoothed delay to 20 + 119/8 = 34.875 ms, which is not
-/// above 20 + 0.15·119 = 37.85, and then to 34.875 + 104.125/8 = 47.890625, which is.
+/// The threshold: 20 + 0.15·100 = 35 ms. From 20, samples of 139 ms move the smoothed delay to 20 + 119/8 = 34.875 ms,
+/// which is not above 20 + 0.15·119 = 37.85, and then to 34.875 + 104.125/8 = 47.890625, which is.
 #[test]
 fn early_congestion_is_a_smoothed_delay_above_the_threshold() {
     let (mut bench, mut controller) = avoiding(10);
@@ -74,7 +74,8 @@ fn a_single_delay_is_no_sign() {
     close(controller.window().0, 10.1);
 }
 
-/// §III: for three round trips after the first sign, of 100 ms each here, the window stands still; then it grows by one each round.
+/// §III: for three round trips after the first sign, of 100 ms each here, the window stands still; then it grows by one
+/// each round.
 #[test]
 fn the_inference_phase_only_looks_on() {
     let (mut bench, mut controller) = avoiding(10);
@@ -166,8 +167,8 @@ fn losses_and_timeouts_are_renos() {
     assert_eq!(controller.ssthresh(), units::Bytes::new(2500));
 }
 
-/// After seven pairs in a row their share is 1 − (7/8)⁷ = 0.607, and a single one brings it to 0.531: it has waited. After six, to 0.482. With
-/// γ = ½ a sample of 60 after those of 20 ms is a sign: 40 ms, of 26.
+/// After seven pairs in a row their share is 1 − (7/8)⁷ = 0.607, and a single one brings it to 0.531: it has waited.
+/// After six, to 0.482. With γ = ½ a sample of 60 after those of 20 ms is a sign: 40 ms, of 26.
 #[test]
 fn seven_pairs_in_a_row_tell_a_receiver_that_delays() {
     let params = Params { gamma: 0.5, ..Params::default() };
@@ -198,11 +199,12 @@ fn seven_pairs_in_a_row_tell_a_receiver_that_delays() {
     }
 }
 
-/// What we add: where acknowledgements cover two segments, one that covers one has waited for its timer, and is no sample; where they
-/// cover one, it is.
+/// What we add: where acknowledgements cover two segments, one that covers one has waited for its timer, and is no
+/// sample; where they cover one, it is.
 #[test]
 fn an_acknowledgement_that_waited_is_no_sample() {
-    // by default; where each is a sample whatever it covers; where none counts for the share, as too little is in flight
+    // by default; where each is a sample whatever it covers; where none counts for the share, as too little is in
+    // flight
     let each = Params { pairs: 1.0, ..Params::default() };
     let little = Params { pairs_flight: 9.0, ..Params::default() };
     for (params, pairs, left_out) in [

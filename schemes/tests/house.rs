@@ -473,11 +473,12 @@ proptest! {
 
 // ---- parts in routers under random operations
 
-/// What can happen at a router with four ports, through which two groups of a scheme pass: each comes in by port 0 and has a
-/// child behind each other port.
+/// What can happen at a router with four ports, through which two groups of a scheme pass: each comes in by port 0 and
+/// has a child behind each other port.
 #[derive(Clone, Debug)]
 enum Event {
-    /// The source of a group sends a packet, which arrives, joins the queues towards the children and is received by them.
+    /// The source of a group sends a packet, which arrives, joins the queues towards the children and is received by
+    /// them.
     Data {
         group: u32,
         waiting: [u8; 3],
@@ -810,8 +811,8 @@ fn cited(folder: &Path, key: &str) -> bool {
     })
 }
 
-/// Valid parameters, chosen by the bits of `pick`: the default, the minimum, the maximum or a word of each. Pairs that must stand in
-/// an order, and do not, keep their defaults.
+/// Valid parameters, chosen by the bits of `pick`: the default, the minimum, the maximum or a word of each. Pairs that
+/// must stand in an order, and do not, keep their defaults.
 fn some_params(entry: &Entry, pick: u64) -> ParamList {
     let mut bits = pick;
     let mut given = ParamList::new();

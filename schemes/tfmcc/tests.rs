@@ -102,7 +102,8 @@ fn a_session_begins_with_one_packet_in_half_a_second() {
     assert_eq!((first.r_max.secs(), first.round, first.echo, first.ts), (0.512, 0, None, Millis(0)));
 }
 
-/// [RFC4654 §3.3], case 1. In the 100 ms after a report the rate rises by one packet per 100 ms, 80 kbit/s, and no further.
+/// [RFC4654 §3.3], case 1. In the 100 ms after a report the rate rises by one packet per 100 ms, 80 kbit/s, and no
+/// further.
 #[test]
 fn the_first_receiver_limits_the_group_and_the_rate_rises_by_a_packet_per_round_trip() {
     let (mut end, mut algorithm) = source();
@@ -173,8 +174,8 @@ fn after_a_leave_the_rate_does_not_rise_for_a_round() {
     near(rate(&mut end, &algorithm), coded(50e3));
 }
 
-/// [RFC4654 §3.3], case 4: the step counts from the current rate, and reports that come faster than a round-trip time do not
-/// make it steeper.
+/// [RFC4654 §3.3], case 4: the step counts from the current rate, and reports that come faster than a round-trip time
+/// do not make it steeper.
 #[test]
 fn the_limiting_receiver_is_followed_down_at_once_and_up_by_a_packet_per_round_trip() {
     let (mut end, mut algorithm) = source();
@@ -264,8 +265,8 @@ fn feedback_of_others_lowers_the_suppression_rate_until_the_round_ends() {
     assert_eq!(notes(&end, "round").len(), 1);
 }
 
-/// [RFC4654 §3.4], T = 600 ms at first, and 624 ms later, because packets are 100 ms apart and R_max = 101 ms is said as 104 ms: with the
-/// first word after T, at 2T without.
+/// [RFC4654 §3.4], T = 600 ms at first, and 624 ms later, because packets are 100 ms apart and R_max = 101 ms is said
+/// as 104 ms: with the first word after T, at 2T without.
 #[test]
 fn a_round_waits_for_somebody_to_speak() {
     let (mut end, mut algorithm) = source();
@@ -293,8 +294,8 @@ fn a_round_waits_for_somebody_to_speak() {
     assert_eq!(quiet(&mut end, &mut algorithm, ms(2647)), 3);
 }
 
-/// [RFC4654 §3.4, §4.5]: T = 6·R_max at both ends. Packets say 130 ms as 136 ms, so that receivers draw their timers from 816 ms; one in
-/// five is above 98 % of T, and would be cancelled by a round of 780 ms.
+/// [RFC4654 §3.4, §4.5]: T = 6·R_max at both ends. Packets say 130 ms as 136 ms, so that receivers draw their timers
+/// from 816 ms; one in five is above 98 % of T, and would be cancelled by a round of 780 ms.
 #[test]
 fn a_round_lasts_as_long_as_the_timers_that_receivers_draw() {
     let (mut end, mut algorithm) = source();
@@ -308,8 +309,8 @@ fn a_round_lasts_as_long_as_the_timers_that_receivers_draw() {
     assert_eq!(header(&mut end, &algorithm).round, 1);
 }
 
-/// [RFC4654 §3.4]: feedback for the current round lowers X_supp; what was said in the last one was still under way. It may limit the
-/// group nevertheless.
+/// [RFC4654 §3.4]: feedback for the current round lowers X_supp; what was said in the last one was still under way. It
+/// may limit the group nevertheless.
 #[test]
 fn a_late_word_of_the_last_round_silences_nobody_in_this_one() {
     let (mut end, mut algorithm) = source();
@@ -365,7 +366,8 @@ fn the_maximum_round_trip_time_covers_the_time_between_packets() {
     assert!(header(&mut end, &algorithm).r_max.secs() >= algorithm.r_max_s());
 }
 
-/// [RFC4654 §3.3]: R_max = 100 ms, so 400 ms, 1 s, and 1 s again. Rounds without a word would change R_max: they are long here.
+/// [RFC4654 §3.3]: R_max = 100 ms, so 400 ms, 1 s, and 1 s again. Rounds without a word would change R_max: they are
+/// long here.
 #[test]
 fn silence_of_the_limiting_receiver_halves_the_rate_and_then_ends_its_office() {
     let params = Params { initial_rtt: Duration::from_millis(100), round: 1000.0, ..Params::default() };
@@ -886,8 +888,8 @@ fn what_no_source_would_write_is_ignored_and_what_was_overtaken_is_not_heard() {
 
 // ---- both ends ----
 
-/// Over a path of 50 ms there and 30 ms back, without loss: the receiver learns its round-trip time, limits the group, and
-/// the rate doubles until it is stopped.
+/// Over a path of 50 ms there and 30 ms back, without loss: the receiver learns its round-trip time, limits the group,
+/// and the rate doubles until it is stopped.
 #[test]
 fn the_two_ends_find_each_other() {
     let (mut source_end, mut source) = source();

@@ -433,8 +433,8 @@ fn the_first_loss_is_reported_at_once_and_stands_for_the_rate_before_it() {
     }
 }
 
-/// Packets of 1000 and 500 bytes in turn, one in 10 ms: 600 kbit/s, which is what the first interval stands for with s = 750 B
-/// [RFC5348 §4.1, §6.3.1]
+/// Packets of 1000 and 500 bytes in turn, one in 10 ms: 600 kbit/s, which is what the first interval stands for with s =
+/// 750 B [RFC5348 §4.1, §6.3.1]
 #[test]
 fn the_first_interval_is_of_the_mean_size_of_what_arrived() {
     for (mean_size, s) in [(true, 750), (false, 1000)] {

@@ -1,4 +1,5 @@
-//! One test per rule of tcp_vegas.c. Round-trip times are in whole milliseconds; the kernel adds a microsecond, so that a base of 100 ms is 100 001.
+//! One test per rule of tcp_vegas.c. Round-trip times are in whole milliseconds; the kernel adds a microsecond, so that
+//! a base of 100 ms is 100 001.
 
 use contract::{Ack, Cause, CongestionControl, Idle, Sent};
 use units::Duration;
@@ -51,7 +52,8 @@ fn round(bench: &mut Bench, controller: &mut Control, rtt: Duration) {
     panic!("the round does not end");
 }
 
-/// Slow start in every round, not in every second one as in the paper: 2, 4, 8, 16. The first acknowledgement ends a round of one sample.
+/// Slow start in every round, not in every second one as in the paper: 2, 4, 8, 16. The first acknowledgement ends a
+/// round of one sample.
 #[test]
 fn slow_start_doubles_the_window_each_round() {
     let (mut bench, mut controller) = vegas(2);
@@ -63,8 +65,9 @@ fn slow_start_doubles_the_window_each_round() {
     }
 }
 
-/// 16 acknowledgements in slow start make W = 32, with a base of 100 001 µs and 110 101 µs now: diff = 32·10 100/100 001 = 3.2, above γ = 1. The window is
-/// 32·100 001/110 101 = 29.06 in whole segments and one more, 30, and so is the threshold.
+/// 16 acknowledgements in slow start make W = 32, with a base of 100 001 µs and 110 101 µs now: diff = 32·10 100/100
+/// 001 = 3.2, above γ = 1. The window is 32·100 001/110 101 = 29.06 in whole segments and one more, 30, and so is the
+/// threshold.
 #[test]
 fn slow_start_ends_at_the_actual_rate() {
     for (gamma, expected) in [(1, (30, 30)), (2, (30, 30)), (3, (33, 0x7fff_ffff))] {
@@ -75,8 +78,8 @@ fn slow_start_ends_at_the_actual_rate() {
     }
 }
 
-/// W = 20, base 100 001 µs. 105 101: 20·5 100/100 001 = 1.02, below α = 2: 21. 115 101: 3.02, within: 20. 124 901: 4.98 is 4, not above β = 4: 20.
-/// 125 101: 5.02: 19.
+/// W = 20, base 100 001 µs. 105 101: 20·5 100/100 001 = 1.02, below α = 2: 21. 115 101: 3.02, within: 20. 124 901: 4.98
+/// is 4, not above β = 4: 20. 125 101: 5.02: 19.
 #[test]
 fn the_window_follows_the_difference() {
     for (rtt, expected) in [(105_100, 21), (115_100, 20), (124_900, 20), (125_100, 19)] {
@@ -119,8 +122,9 @@ fn the_window_changes_once_per_round() {
     assert_eq!(cwnd(&controller), 21);
 }
 
-/// Two samples in a round are too few: Reno's segment per window. Of 10, acknowledged in acknowledgements of nine and two: 2 of 10, since only
-/// the acknowledgement that ends the round counts. With `min_samples` = 2 the difference of 0 lets it grow.
+/// Two samples in a round are too few: Reno's segment per window. Of 10, acknowledged in acknowledgements of nine and
+/// two: 2 of 10, since only the acknowledgement that ends the round counts. With `min_samples` = 2 the difference of 0
+/// lets it grow.
 #[test]
 fn a_round_with_two_samples_is_renos() {
     for (min_samples, expected) in [(3, 10), (2, 11)] {
@@ -157,8 +161,9 @@ fn a_loss_halves_and_the_round_begins_anew() {
     assert_eq!(rtt.base, 100_001);
 }
 
-/// A timeout leaves one segment. Its retransmission leaves with nothing else in flight, which forgets the base and switches Vegas on again, so that slow
-/// start leads to the threshold of half the window, without Reno's growth beyond it before the round of the lost data ends.
+/// A timeout leaves one segment. Its retransmission leaves with nothing else in flight, which forgets the base and
+/// switches Vegas on again, so that slow start leads to the threshold of half the window, without Reno's growth beyond
+/// it before the round of the lost data ends.
 #[test]
 fn a_timeout_forgets_the_base() {
     let (mut bench, mut controller) = vegas(7);

@@ -14,7 +14,8 @@ pub struct Veno {
     congestion_keep: f64,
     /// Whether the queue is estimated; while something is repaired the window grows as Reno's [doing_veno_now].
     estimates: bool,
-    /// Minimum round-trip time since the start of transmission [basertt], and since the window could last grow [minrtt].
+    /// Minimum round-trip time since the start of transmission [basertt], and since the window could last grow
+    /// [minrtt].
     base_rtt: u64,
     min_rtt: u64,
     /// Samples so far, modulo 2¹⁶ [cntrtt].

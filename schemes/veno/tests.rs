@@ -1,4 +1,5 @@
-//! One test per rule of Linux' tcp_veno.c, with numbers worked by hand. Round-trip times are in microseconds plus one, the queue in halves of a segment.
+//! One test per rule of Linux' tcp_veno.c, with numbers worked by hand. Round-trip times are in microseconds plus one,
+//! the queue in halves of a segment.
 
 use contract::{Ack, Cause, CongestionControl, Sent};
 use units::Duration;
@@ -59,7 +60,8 @@ fn slow_start_adds_a_segment_for_each_segment_acknowledged() {
     }
 }
 
-/// With 32 segments and a minimum of 100 ms: at 108 ms 64 − ⌊64·100 001/108 001⌋ = 64 − 59 = 5 halves, below 6; at 110 ms 64 − ⌊64·100 001/110 001⌋ = 64 − 58 = 6; at 120 ms 11.
+/// With 32 segments and a minimum of 100 ms: at 108 ms 64 − ⌊64·100 001/108 001⌋ = 64 − 59 = 5 halves, below 6; at 110
+/// ms 64 − ⌊64·100 001/110 001⌋ = 64 − 58 = 6; at 120 ms 11.
 #[test]
 fn the_queue_is_estimated_from_the_round_trip_time() {
     let (mut bench, mut controller) = steady(Params::default(), 32);
@@ -69,7 +71,8 @@ fn the_queue_is_estimated_from_the_round_trip_time() {
     }
 }
 
-/// Below 3 segments in the queue one segment per window: 31 acknowledged of 32 give none, the next one; 30 of 33, and 4 more, with 1 over.
+/// Below 3 segments in the queue one segment per window: 31 acknowledged of 32 give none, the next one; 30 of 33, and 4
+/// more, with 1 over.
 #[test]
 fn without_congestion_the_window_grows_by_one_per_round_trip() {
     let (mut bench, mut controller) = steady(Params::default(), 32);
@@ -77,8 +80,8 @@ fn without_congestion_the_window_grows_by_one_per_round_trip() {
     assert_eq!(windows, [32, 33, 33, 34]);
 }
 
-/// With congestion: 32 acknowledged are counted, and the next acknowledgement makes 33. 33 more are counted, and the next only starts again, so 33 more
-/// and one make 34.
+/// With congestion: 32 acknowledged are counted, and the next acknowledgement makes 33. 33 more are counted, and the
+/// next only starts again, so 33 more and one make 34.
 #[test]
 fn with_congestion_the_window_grows_by_one_per_two_round_trips() {
     let (mut bench, mut controller) = steady(Params::default(), 32);
@@ -119,9 +122,10 @@ fn shares_are_those_of_the_kernels_integers() {
     }
 }
 
-/// A timeout at 40, without a queue, leaves one segment and a threshold of 32. 1 + 20 = 21; 15 more reach 32, and the 4 over count for congestion avoidance. Until the 40
-/// segments of before the timeout are acknowledged, growth is Reno's, and no queue is estimated, whatever the delay. Then 150 ms are 64 − ⌊64·100 001/150 001⌋ halves, and
-/// 100 ms no queue.
+/// A timeout at 40, without a queue, leaves one segment and a threshold of 32. 1 + 20 = 21; 15 more reach 32, and the 4
+/// over count for congestion avoidance. Until the 40 segments of before the timeout are acknowledged, growth is Reno's,
+/// and no queue is estimated, whatever the delay. Then 150 ms are 64 − ⌊64·100 001/150 001⌋ halves, and 100 ms no
+/// queue.
 #[test]
 fn after_a_timeout_slow_start_ends_at_the_threshold() {
     let (mut bench, mut controller) = veno(36);
@@ -141,8 +145,8 @@ fn after_a_timeout_slow_start_ends_at_the_threshold() {
     assert_eq!(controller.module().queue, 0);
 }
 
-/// tcp_veno_cwnd_event: when a segment leaves and nothing else is in flight, the minimum is forgotten, so that 150 ms are no queue. A segment beside others
-/// changes nothing.
+/// tcp_veno_cwnd_event: when a segment leaves and nothing else is in flight, the minimum is forgotten, so that 150 ms
+/// are no queue. A segment beside others changes nothing.
 #[test]
 fn a_new_start_of_transmission_forgets_the_minimum() {
     for (in_flight, queue) in [(2, 22), (1, 0)] {
@@ -162,7 +166,8 @@ fn a_new_start_of_transmission_forgets_the_minimum() {
     }
 }
 
-/// Without data of the application the window does not grow, and its samples count for the next estimate: the minimum of 104 and 150 ms, 64 − ⌊64·100 001/104 001⌋ = 3.
+/// Without data of the application the window does not grow, and its samples count for the next estimate: the minimum
+/// of 104 and 150 ms, 64 − ⌊64·100 001/104 001⌋ = 3.
 #[test]
 fn samples_count_while_the_application_lacks_data() {
     let (mut bench, mut controller) = steady(Params::default(), 32);
@@ -175,7 +180,8 @@ fn samples_count_while_the_application_lacks_data() {
     assert_eq!((window(&controller), controller.module().queue), (32, 3));
 }
 
-/// In recovery a sample counts for the minimum of all only. 32·4/5 = 25 segments, a sample of 90 ms in the recovery, and 150 ms after it: 50 − ⌊50·90 001/150 001⌋ = 20.
+/// In recovery a sample counts for the minimum of all only. 32·4/5 = 25 segments, a sample of 90 ms in the recovery,
+/// and 150 ms after it: 50 − ⌊50·90 001/150 001⌋ = 20.
 #[test]
 fn samples_in_recovery_count_for_the_minimum() {
     let (mut bench, mut controller) = steady(Params::default(), 32);
@@ -206,7 +212,8 @@ fn the_parameters_set_the_limit_and_the_shares() {
     }
 }
 
-/// tcp_veno_state: data in order after duplicate acknowledgements end the state Disorder, and the queue is estimated without a round-trip time: 2·32 halves.
+/// tcp_veno_state: data in order after duplicate acknowledgements end the state Disorder, and the queue is estimated
+/// without a round-trip time: 2·32 halves.
 #[test]
 fn the_end_of_disorder_forgets_the_samples() {
     let (mut bench, mut controller) = steady(Params::default(), 32);
@@ -218,8 +225,9 @@ fn the_end_of_disorder_forgets_the_samples() {
     assert_eq!(controller.module().queue, 0);
 }
 
-/// The acknowledgement that ends a recovery lets the window grow; the queue is then estimated without a round-trip time, as congested, so that its 25 segments are counted. A TCP may say
-/// that it is of the recovery, or that it is not, as that of Linux does.
+/// The acknowledgement that ends a recovery lets the window grow; the queue is then estimated without a round-trip
+/// time, as congested, so that its 25 segments are counted. A TCP may say that it is of the recovery, or that it is
+/// not, as that of Linux does.
 #[test]
 fn the_end_of_a_recovery_counts() {
     for recovering in [true, false] {
@@ -234,7 +242,8 @@ fn the_end_of_a_recovery_counts() {
     }
 }
 
-/// Consumers of named data do not tell when an episode is over: the window grows again at the second acknowledgement after a loss.
+/// Consumers of named data do not tell when an episode is over: the window grows again at the second acknowledgement
+/// after a loss.
 #[test]
 fn without_the_end_of_an_episode_the_window_grows_again() {
     let (mut bench, mut controller) = steady(Params::default(), 32);

@@ -1,4 +1,5 @@
-//! Westwood+'s bandwidth estimate and window [Linux: tcp_westwood.c]. Times are in ticks of the kernel, bandwidths in bytes per tick, in 32 bits.
+//! Westwood+'s bandwidth estimate and window [Linux: tcp_westwood.c]. Times are in ticks of the kernel, bandwidths in
+//! bytes per tick, in 32 bits.
 
 use contract::Cx;
 use units::{Duration, Time};
@@ -78,8 +79,8 @@ impl Westwood {
         }
     }
 
-    /// Bytes that an acknowledgement delivered: a segment for a duplicate one; of a cumulative one what the duplicates have not counted
-    /// [westwood_acked_count].
+    /// Bytes that an acknowledgement delivered: a segment for a duplicate one; of a cumulative one what the duplicates
+    /// have not counted [westwood_acked_count].
     fn acked_count(&mut self, advance: u32, mss: u32) -> u32 {
         if advance == 0 {
             self.accounted += mss;

@@ -1,4 +1,5 @@
-//! Westwood+: the window after a loss is the estimated bandwidth times the minimum round-trip time, as Linux has it [GM04].
+//! Westwood+: the window after a loss is the estimated bandwidth times the minimum round-trip time, as Linux has it
+//! [GM04].
 
 use contract::{Documented, Family, Scheme, Setup, Source};
 

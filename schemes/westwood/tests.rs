@@ -32,9 +32,10 @@ fn ack(bench: &mut Bench, controller: &mut Control, millis: u64, packets: u32) {
     bench.deliver(controller, packets);
 }
 
-/// The flow begins at 1000 ms, tick 250. At 1100 no round-trip time is known yet, and 10 000 bytes are counted. At 1200, 50 ticks after the start and later than
-/// 25 ticks of a round trip, these are the first sample: 10 000/50 = 200 bytes per tick. 1304, tick 326, is 26 ticks after it: 11 000/26 = 423; the first filter
-/// gives (7·200 + 423)/8 = 227, the second (7·200 + 227)/8 = 203.
+/// The flow begins at 1000 ms, tick 250. At 1100 no round-trip time is known yet, and 10 000 bytes are counted. At
+/// 1200, 50 ticks after the start and later than 25 ticks of a round trip, these are the first sample: 10 000/50 = 200
+/// bytes per tick. 1304, tick 326, is 26 ticks after it: 11 000/26 = 423; the first filter gives (7·200 + 423)/8 = 227,
+/// the second (7·200 + 227)/8 = 203.
 #[test]
 fn the_bandwidth_is_filtered_twice() {
     let (mut bench, mut controller) = westwood(40);
@@ -48,8 +49,9 @@ fn the_bandwidth_is_filtered_twice() {
     assert_eq!(controller.module().bandwidth, 203);
 }
 
-/// With a weight of 4/8 and 10 000/26 = 384 at 1304: (4·200 + 4·384)/8 = 292, (4·200 + 4·292)/8 = 246. With 1000 ticks per second, 10 000/200 = 50 bytes per
-/// tick; 1304 is 104 ticks after it: 10 000/104 = 96, (7·50 + 96)/8 = 55, (7·50 + 55)/8 = 50; with a weight of 0 it is 96.
+/// With a weight of 4/8 and 10 000/26 = 384 at 1304: (4·200 + 4·384)/8 = 292, (4·200 + 4·292)/8 = 246. With 1000 ticks
+/// per second, 10 000/200 = 50 bytes per tick; 1304 is 104 ticks after it: 10 000/104 = 96, (7·50 + 96)/8 = 55, (7·50 +
+/// 55)/8 = 50; with a weight of 0 it is 96.
 #[test]
 fn weight_and_clock_are_parameters() {
     for (filter, hz, expected) in [(4, 250, 246), (7, 1000, 50), (0, 1000, 96)] {
@@ -61,8 +63,9 @@ fn weight_and_clock_are_parameters() {
     }
 }
 
-/// With a round-trip time of 8 ms, 2 ticks, a sample is of more than 50 ms, 12 ticks: 1056 is 14 ticks after the start and ends one, since the
-/// acknowledgement at 1048, 12 ticks, does not. 2000/14 = 142. With a minimum of 20 ms, 5 ticks, the one at 1048 does: 1000/12 = 83.
+/// With a round-trip time of 8 ms, 2 ticks, a sample is of more than 50 ms, 12 ticks: 1056 is 14 ticks after the start
+/// and ends one, since the acknowledgement at 1048, 12 ticks, does not. 2000/14 = 142. With a minimum of 20 ms, 5
+/// ticks, the one at 1048 does: 1000/12 = 83.
 #[test]
 fn a_sample_is_of_fifty_milliseconds() {
     for (min_interval, at_1048, at_1056) in [(50, 0, 142), (20, 83, 83)] {
@@ -76,7 +79,8 @@ fn a_sample_is_of_fifty_milliseconds() {
     }
 }
 
-/// The minimum is that of the acknowledgements before: 20 s at first, then 100 ms, 25 ticks. 90.1 ms are rounded up to 23. With `initial_rtt` = 3 s: 750.
+/// The minimum is that of the acknowledgements before: 20 s at first, then 100 ms, 25 ticks. 90.1 ms are rounded up to 23.
+/// With `initial_rtt` = 3 s: 750.
 #[test]
 fn the_minimum_round_trip_time_is_in_ticks_rounded_up() {
     let (mut bench, mut controller) = westwood(40);
@@ -118,7 +122,8 @@ fn the_end_of_a_recovery_sets_the_window_from_the_bandwidth() {
     }
 }
 
-/// A timeout sets the threshold at once and leaves one segment; the end of its repair changes nothing. The next sample replaces the minimum.
+/// A timeout sets the threshold at once and leaves one segment; the end of its repair changes nothing. The next sample
+/// replaces the minimum.
 #[test]
 fn a_timeout_sets_the_threshold_from_the_bandwidth() {
     let (mut bench, mut controller) = measured();
@@ -147,8 +152,9 @@ fn two_segments_are_kept() {
     assert_eq!((cwnd(&controller), controller.socket().ssthresh), (2, 2));
 }
 
-/// Each of three duplicate acknowledgements counts a segment; the cumulative one of four then counts one: 4000 bytes in all. Here the sample ends at 1304,
-/// tick 326, 26 after the last: (10 000 of 1200 + 3000 + 1000)/26 = 538; (7·200 + 538)/8 = 242, (7·200 + 242)/8 = 205.
+/// Each of three duplicate acknowledgements counts a segment; the cumulative one of four then counts one: 4000 bytes in
+/// all. Here the sample ends at 1304, tick 326, 26 after the last: (10 000 of 1200 + 3000 + 1000)/26 = 538; (7·200 +
+/// 538)/8 = 242, (7·200 + 242)/8 = 205.
 #[test]
 fn duplicate_acknowledgements_count_a_segment_each() {
     let (mut bench, mut controller) = measured();
@@ -164,7 +170,8 @@ fn duplicate_acknowledgements_count_a_segment_each() {
     assert_eq!(controller.module().bandwidth, 205);
 }
 
-/// Growth is Reno's: slow start by the segments acknowledged, then one per window. From a threshold of 5: five acknowledged make 6.
+/// Growth is Reno's: slow start by the segments acknowledged, then one per window. From a threshold of 5: five
+/// acknowledged make 6.
 #[test]
 fn growth_is_renos() {
     let (mut bench, mut controller) = measured();

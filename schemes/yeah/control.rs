@@ -7,7 +7,8 @@ use super::Params;
 use crate::shared::VegasRtt;
 use crate::shared::linux::{Event, Module, Socket};
 
-/// YeAH: the growth of Scalable TCP below a queue of `alpha` packets and a queueing delay of BaseRTT/`phy`, Reno's above either.
+/// YeAH: the growth of Scalable TCP below a queue of `alpha` packets and a queueing delay of BaseRTT/`phy`, Reno's
+/// above either.
 #[derive(Clone, Debug)]
 pub struct Yeah {
     params: Params,
@@ -35,7 +36,8 @@ impl Yeah {
         }
     }
 
-    /// Estimates the queue at the end of a round, reduces the window if the queue is too long, and decides how the window grows.
+    /// Estimates the queue at the end of a round, reduces the window if the queue is too long, and decides how the
+    /// window grows.
     fn estimate_queue(&mut self, socket: &mut Socket, cx: &mut Cx<'_>) {
         let Params { alpha, gamma, epsilon, phy, zeta, .. } = self.params;
         let VegasRtt { base, min: rtt, .. } = self.rtt;

@@ -1,4 +1,5 @@
-//! One test per rule of tcp_yeah.c. Round-trip times are in whole milliseconds; the kernel adds a microsecond, so that a base of 100 ms is 100 001.
+//! One test per rule of tcp_yeah.c. Round-trip times are in whole milliseconds; the kernel adds a microsecond, so that
+//! a base of 100 ms is 100 001.
 
 use contract::{Ack, Cause, CongestionControl};
 use units::Duration;
@@ -33,8 +34,8 @@ fn round(bench: &mut Bench, controller: &mut Control, micros: u64) {
     panic!("the round does not end");
 }
 
-/// A segment per 100 acknowledged, or per window if that is less: 200 acknowledged in a window of 1000 make two; 40 in one of 40 one. With `fast` = 50,
-/// 200 make four.
+/// A segment per 100 acknowledged, or per window if that is less: 200 acknowledged in a window of 1000 make two; 40 in
+/// one of 40 one. With `fast` = 50, 200 make four.
 #[test]
 fn fast_growth_is_a_segment_per_hundred() {
     let fifty = Params { fast: 50, ..Params::default() };
@@ -62,8 +63,8 @@ fn slow_start_doubles_the_window_each_round() {
     }
 }
 
-/// A queueing delay of BaseRTT/8 = 12 500 µs is fast growth; a microsecond more is Reno's, with half the window, 20, as the estimate of Reno's window. The
-/// next such round adds one to it. With φ = 4, 12 501 is fast growth.
+/// A queueing delay of BaseRTT/8 = 12 500 µs is fast growth; a microsecond more is Reno's, with half the window, 20, as
+/// the estimate of Reno's window. The next such round adds one to it. With φ = 4, 12 501 is fast growth.
 #[test]
 fn the_queueing_delay_decides_how_the_window_grows() {
     for (phy, micros, rounds, reno_window) in [(8, 112_500, 0, 2), (8, 112_501, 1, 20), (4, 112_501, 0, 2)] {
@@ -80,7 +81,8 @@ fn the_queueing_delay_decides_how_the_window_grows() {
     assert_eq!((controller.module().reno_rounds, controller.module().fast_rounds), (0, 1));
 }
 
-/// While Reno's growth holds, a window of 400 grows by one per 400 acknowledged. The window is 404 after the round: four times a hundred.
+/// While Reno's growth holds, a window of 400 grows by one per 400 acknowledged. The window is 404 after the round:
+/// four times a hundred.
 #[test]
 fn growth_above_the_delay_is_renos() {
     let (mut bench, mut controller) = avoiding(&Params::default(), 400);
@@ -95,8 +97,9 @@ fn growth_above_the_delay_is_renos() {
     assert_eq!(cwnd(&controller), 405);
 }
 
-/// W = 1010 at the end of the round, with 110 001 µs: Q = 1010·10 000/110 001 = 91 packets, above α = 80: the window is 919, and so is the threshold. With
-/// γ = 2, 1010 − 45. With α = 100 it stays. At 300 001 µs Q = 673, but at most a half is taken off: 505; with ε = 2 a quarter: 758.
+/// W = 1010 at the end of the round, with 110 001 µs: Q = 1010·10 000/110 001 = 91 packets, above α = 80: the window is
+/// 919, and so is the threshold. With γ = 2, 1010 − 45. With α = 100 it stays. At 300 001 µs Q = 673, but at most a
+/// half is taken off: 505; with ε = 2 a quarter: 758.
 #[test]
 fn a_long_queue_is_taken_off_the_window() {
     let normal = Params::default();
@@ -114,8 +117,9 @@ fn a_long_queue_is_taken_off_the_window() {
     }
 }
 
-/// The estimate of Reno's window is a floor: the first round sets it to half of 919, 459, and each later one adds one. In the second, with 300 001 µs, a half is
-/// taken off 919, which leaves 460. In the third a half would leave 230, but the floor is 460.
+/// The estimate of Reno's window is a floor: the first round sets it to half of 919, 459, and each later one adds one.
+/// In the second, with 300 001 µs, a half is taken off 919, which leaves 460. In the third a half would leave 230, but
+/// the floor is 460.
 #[test]
 fn the_window_of_reno_is_a_floor() {
     let (mut bench, mut controller) = avoiding(&Params::default(), 1000);
@@ -127,7 +131,8 @@ fn the_window_of_reno_is_a_floor() {
     assert_eq!((cwnd(&controller), controller.module().reno_window), (460, 461));
 }
 
-/// A loss takes off the queue, Q = 40·20 000/120 001 = 6 packets, but at least an eighth, 5 of 40, and at most a half. With δ = 1, a half at least.
+/// A loss takes off the queue, Q = 40·20 000/120 001 = 6 packets, but at least an eighth, 5 of 40, and at most a half.
+/// With δ = 1, a half at least.
 #[test]
 fn a_loss_takes_off_the_queue() {
     let normal = Params::default();
@@ -145,7 +150,8 @@ fn a_loss_takes_off_the_queue() {
     }
 }
 
-/// After ρ rounds of Reno's growth a loss halves, because others compete: 16 by default, here 2 and 3 for the third round.
+/// After ρ rounds of Reno's growth a loss halves, because others compete: 16 by default, here 2 and 3 for the third
+/// round.
 #[test]
 fn after_rounds_of_competition_a_loss_halves() {
     for (rho, halves) in [(2, true), (3, false)] {
@@ -158,7 +164,8 @@ fn after_rounds_of_competition_a_loss_halves() {
     }
 }
 
-/// A loss halves the estimate of Reno's window, 20, and forgets the rounds of fast growth; ζ + 1 of these forget the estimate.
+/// A loss halves the estimate of Reno's window, 20, and forgets the rounds of fast growth; ζ + 1 of these forget the
+/// estimate.
 #[test]
 fn rounds_of_fast_growth_forget_the_window_of_reno() {
     let (mut bench, mut controller) = avoiding(&Params { zeta: 2, ..Params::default() }, 40);

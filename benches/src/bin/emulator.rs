@@ -1,12 +1,13 @@
-//! How long the emulator holds packets up: datagrams at a constant rate from one namespace to another, through one bottleneck.
+//! How long the emulator holds packets up: datagrams at a constant rate from one namespace to another, through one
+//! bottleneck.
 //!
 //! usage: emulator [PACKETS_PER_SECOND [SECONDS [urgent]]]
 //!
-//! The emulation starts this program again as its sender and as its receiver. The sender writes the time into each datagram. The
-//! kernel stamps each when it is written to the receiver's device, so that how busy the machine keeps the receiver does not count;
-//! what the link itself takes is taken off, and the rest was added. Prints one JSON line: `added` is the whole; `pickup` how long the
-//! loop looked away from the devices, `departure` how late it wrote, `send` how long the sender's own calls took, all in
-//! microseconds. Needs root.
+//! The emulation starts this program again as its sender and as its receiver. The sender writes the time into each
+//! datagram. The kernel stamps each when it is written to the receiver's device, so that how busy the machine keeps the
+//! receiver does not count; what the link itself takes is taken off, and the rest was added. Prints one JSON line:
+//! `added` is the whole; `pickup` how long the loop looked away from the devices, `departure` how late it wrote, `send`
+//! how long the sender's own calls took, all in microseconds. Needs root.
 #![expect(
     clippy::disallowed_methods,
     reason = "sender and receiver are processes that share the clock of the system"
@@ -34,8 +35,8 @@ const REST_S: u64 = 4;
 const ROOM: usize = 256 << 20;
 /// Datagrams that the receiver takes at once: it is to leave the processor to what is measured.
 const TOGETHER: usize = 64;
-/// The sender sleeps between bursts, for the same reason. What is due meanwhile leaves together and waits for itself at the
-/// bottleneck, five packets of a microsecond at 100 000 a second.
+/// The sender sleeps between bursts, for the same reason. What is due meanwhile leaves together and waits for itself at
+/// the bottleneck, five packets of a microsecond at 100 000 a second.
 const SENDS_EVERY: Span = Span::from_micros(50);
 
 fn main() {
@@ -139,7 +140,8 @@ fn bench(rate: u64, seconds: u64, urgent: bool) {
     let (left, right) = (net.node("left"), net.node("right"));
     net.link("bottleneck", (left, right), PortSpec::new(RATE, DELAY, 10_000));
     let pattern = Pattern::Constant { rate: Rate::from_bps(rate * PACKET * 8) };
-    // as the threads that write TCP's data are, where the system has the tool: else it is measured whether the sender was let run
+    // as the threads that write TCP's data are, where the system has the tool: else it is measured whether the sender
+    // was let run
     let preferred = if urgent { "$(command -v chrt >/dev/null && echo chrt -r 1) " } else { "" };
     let config = datagram::Config { packet: Bytes::new(PACKET), pattern };
     let flow = net.flow("datagrams", None, FlowKind::Datagram(config), left, &[right]);

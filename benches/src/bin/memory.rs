@@ -1,5 +1,6 @@
-//! What a cache line costs on this machine: of memory of several sizes, the time of a read whose address the one before returns (latency), and
-//! of reads of random lines whose addresses are known (throughput). Prints one JSON line, in nanoseconds per read, CPU time.
+//! What a cache line costs on this machine: of memory of several sizes, the time of a read whose address the one before
+//! returns (latency), and of reads of random lines whose addresses are known (throughput). Prints one JSON line, in
+//! nanoseconds per read, CPU time.
 
 use std::hint::black_box;
 

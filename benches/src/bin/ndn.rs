@@ -1,10 +1,12 @@
-//! What a consumer of named data costs: fetches from a forwarder that is there, and says how fast and with how much processor time.
+//! What a consumer of named data costs: fetches from a forwarder that is there, and says how fast and with how much
+//! processor time.
 //!
 //! usage: ndn get FACE NAME [SCHEME [FILE]]
 //!        ndn put FACE NAME FILE
 //!
-//! FACE as `thalweg ndn get --face` has it. `get` prints one JSON line; without FILE the bytes go nowhere. `put` serves until it is
-//! ended. `tools/interop.py` sets up forwarders and measures through `thalweg`; this is for profilers, and needs no Python.
+//! FACE as `thalweg ndn get --face` has it. `get` prints one JSON line; without FILE the bytes go nowhere. `put` serves
+//! until it is ended. `tools/interop.py` sets up forwarders and measures through `thalweg`; this is for profilers, and
+//! needs no Python.
 #![expect(clippy::disallowed_methods, reason = "what is measured is processor time of this very process")]
 
 use std::fs::File;

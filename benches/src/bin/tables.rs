@@ -1,4 +1,5 @@
-//! How the tables of a forwarder of named data bear many entries: nanoseconds an operation, by how many entries there are.
+//! How the tables of a forwarder of named data bear many entries: nanoseconds an operation, by how many entries there
+//! are.
 //!
 //! usage: tables [ENTRIES]; without a number, a thousand to a million.
 
@@ -99,7 +100,8 @@ fn expiry(entries: u64) -> f64 {
     })
 }
 
-/// A longest-prefix match among `entries` prefixes of four components, for names of `depth` components below them or beside them.
+/// A longest-prefix match among `entries` prefixes of four components, for names of `depth` components below them or
+/// beside them.
 fn lookup(entries: u64, depth: u32) -> f64 {
     let mut names = Names::new();
     let mut fib = Fib::new();

@@ -1,12 +1,14 @@
-//! What one run of a fat tree would gain from two threads with conservative windows: within a window that is as long as the delay of a link, the two
-//! halves of the network do not affect each other, and at its end the threads meet at a barrier.
+//! What one run of a fat tree would gain from two threads with conservative windows: within a window that is as long as
+//! the delay of a link, the two halves of the network do not affect each other, and at its end the threads meet at a
+//! barrier.
 //!
 //! usage: windows f8p|f8i|f16p|f16i SECONDS
 //!
-//! Counts the arrivals of packets in each half and window, measures the CPU time of a packet-hop without windows, the time of a barrier of two
-//! threads that spin, and that of merging: each thread writes down its arrivals of a window, and then one puts those of both in the order of a run
-//! with one thread, as the digest needs it. Prints one JSON line. `bound` is the speedup of two threads that share nothing: all arrivals, over the
-//! sum of the larger half of each window. `with_barriers` includes the barriers, `with_merge` the merge as well. None includes packets that pass
+//! Counts the arrivals of packets in each half and window, measures the CPU time of a packet-hop without windows, the
+//! time of a barrier of two threads that spin, and that of merging: each thread writes down its arrivals of a window,
+//! and then one puts those of both in the order of a run with one thread, as the digest needs it. Prints one JSON line.
+//! `bound` is the speedup of two threads that share nothing: all arrivals, over the sum of the larger half of each
+//! window. `with_barriers` includes the barriers, `with_merge` the merge as well. None includes packets that pass
 //! between the halves, nor events of endpoints.
 
 use std::sync::Mutex;
@@ -96,15 +98,16 @@ struct Arrival {
     cause: Cause,
 }
 
-/// The event that scheduled an arrival, which decides the order at equal times: taken to be the last arrival at the node where its link starts.
+/// The event that scheduled an arrival, which decides the order at equal times: taken to be the last arrival at the
+/// node where its link starts.
 #[derive(Clone, Copy, Default)]
 struct Cause {
     half: u32,
     place: u32,
 }
 
-/// Time on the clock, per arrival, of merging the halves after each window, with the two barriers that this needs. That of the fastest of [`MERGES`],
-/// because the others contain what else the machine does.
+/// Time on the clock, per arrival, of merging the halves after each window, with the two barriers that this needs. That
+/// of the fastest of [`MERGES`], because the others contain what else the machine does.
 fn merge_ns(windows: &[[u64; 2]], halves: &[Vec<Arrival>; 2]) -> f64 {
     let meeting = Meeting::default();
     let logs = [Mutex::new(Vec::new()), Mutex::new(Vec::new())];
@@ -194,7 +197,8 @@ impl Meeting {
     }
 }
 
-/// Time of a barrier of two threads: the mean of the fastest of [`BATCHES`] batches, because the others contain what else the machine does.
+/// Time of a barrier of two threads: the mean of the fastest of [`BATCHES`] batches, because the others contain what
+/// else the machine does.
 fn barrier_ns() -> f64 {
     let meeting = Meeting::default();
     let run = |own: usize| {

@@ -31,8 +31,8 @@ fn main() {
     );
 }
 
-/// Peak resident set size of this process in bytes (`VmHWM` of the kernel); 0 where `/proc` does not have it. The value that a parent
-/// process gets for its child includes the parent's own memory at the fork.
+/// Peak resident set size of this process in bytes (`VmHWM` of the kernel); 0 where `/proc` does not have it. The value
+/// that a parent process gets for its child includes the parent's own memory at the fork.
 fn peak_rss_bytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

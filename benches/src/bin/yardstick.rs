@@ -1,5 +1,5 @@
-//! Fixed work that tells how fast a machine is today: twenty million times the earliest of a thousand is taken off a heap and
-//! a later one put on.
+//! Fixed work that tells how fast a machine is today: twenty million times the earliest of a thousand is taken off a
+//! heap and a later one put on.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

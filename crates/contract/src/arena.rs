@@ -15,7 +15,8 @@ impl Arena {
         Self { slots: Vec::new(), free: Vec::new() }
     }
 
-    /// An empty arena in the memory of `list`, so that no copy of all packets is made up to its capacity. A slot takes memory when it is used first.
+    /// An empty arena in the memory of `list`, so that no copy of all packets is made up to its capacity. A slot takes
+    /// memory when it is used first.
     pub fn in_memory_of(mut list: Vec<Packet>) -> Self {
         list.clear();
         Self { slots: list, free: Vec::new() }

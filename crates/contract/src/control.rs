@@ -17,18 +17,19 @@ pub trait CongestionControl {
     /// The current window and rate.
     fn allowance(&self) -> Allowance;
 
-    /// Whether the transport measures its delivery rate and calls [`CongestionControl::on_delivery`]. Called once; if false, nothing is measured.
-    /// TCP and QUIC support it.
+    /// Whether the transport measures its delivery rate and calls [`CongestionControl::on_delivery`]. Called once; if
+    /// false, nothing is measured. TCP and QUIC support it.
     fn samples_delivery(&self) -> bool {
         false
     }
 
-    /// An acknowledgement delivered data, cumulatively or selectively. Called after `on_ack` and after the losses of that acknowledgement, and only
-    /// if [`CongestionControl::samples_delivery`] is true.
+    /// An acknowledgement delivered data, cumulatively or selectively. Called after `on_ack` and after the losses of
+    /// that acknowledgement, and only if [`CongestionControl::samples_delivery`] is true.
     fn on_delivery(&mut self, _delivery: &Delivery, _cx: &mut Cx<'_>) {}
 
     /// A packet was declared lost, also after a timeout. Called after the `on_congestion` that reports it, and only if
-    /// [`CongestionControl::samples_delivery`] is true. QUIC stacks that report several lost packets as one event cause one call.
+    /// [`CongestionControl::samples_delivery`] is true. QUIC stacks that report several lost packets as one event cause
+    /// one call.
     fn on_lost(&mut self, _lost: &Lost, _cx: &mut Cx<'_>) {}
 
     /// A packet was sent.
@@ -42,26 +43,30 @@ pub trait CongestionControl {
         Time::NEVER
     }
 
-    /// The connection is open, and its handshake took the round-trip time `rtt`. Called before the first data are sent. Only TCP with a handshake
-    /// calls it.
+    /// The connection is open, and its handshake took the round-trip time `rtt`. Called before the first data are sent.
+    /// Only TCP with a handshake calls it.
     fn on_handshake(&mut self, _rtt: Duration, _cx: &mut Cx<'_>) {}
 
-    /// An episode is over: all data that were in flight at its last loss or timeout were delivered, or, after marks, the data of the round that they
-    /// started. `cause` is what the episode began with, or a loss or timeout in it. Called after `on_ack` and `on_delivery` of the acknowledgement that
-    /// ends it, and not for a spurious episode, which ends with [`CongestionControl::on_spurious`]. Only TCP and QUIC call it.
+    /// An episode is over: all data that were in flight at its last loss or timeout were delivered, or, after marks,
+    /// the data of the round that they started. `cause` is what the episode began with, or a loss or timeout in it.
+    /// Called after `on_ack` and `on_delivery` of the acknowledgement that ends it, and not for a spurious episode,
+    /// which ends with [`CongestionControl::on_spurious`]. Only TCP and QUIC call it.
     fn on_recovered(&mut self, _cause: Cause, _cx: &mut Cx<'_>) {}
 
     /// The last episode was spurious: nothing was lost. An implementation can restore its state before it.
     fn on_spurious(&mut self, _cx: &mut Cx<'_>) {}
 
-    /// The connection is about to resume sending after it had nothing in flight for longer than a retransmission timeout.
+    /// The connection is about to resume sending after it had nothing in flight for longer than a retransmission
+    /// timeout.
     fn on_idle(&mut self, _idle: &Idle, _cx: &mut Cx<'_>) {}
 
-    /// For a retransmission timeout no more than `used` bytes of the window were in flight, because the application or the receive window had no more.
-    /// Only TCP with a window that decays calls it [RFC2861 §3.2; Linux: tcp_cwnd_application_limited].
+    /// For a retransmission timeout no more than `used` bytes of the window were in flight, because the application or
+    /// the receive window had no more. Only TCP with a window that decays calls it
+    /// [RFC2861 §3.2; Linux: tcp_cwnd_application_limited].
     fn on_unused(&mut self, _used: Bytes, _cx: &mut Cx<'_>) {}
 
-    /// NDN: the maximum rate of Data to the consumer's node, that of its fastest link. Called once, before anything else.
+    /// NDN: the maximum rate of Data to the consumer's node, that of its fastest link. Called once, before anything
+    /// else.
     fn on_access(&mut self, _capacity: Rate) {}
 
     /// NDN: the timer of an Interest, after which it counts as lost; `None` for the consumer's own timeout.
@@ -69,7 +74,8 @@ pub trait CongestionControl {
         None
     }
 
-    /// NDN: the controller's windows by source of Data; `None` for a controller with one window for all. It always returns the same of the two.
+    /// NDN: the controller's windows by source of Data; `None` for a controller with one window for all. It always
+    /// returns the same of the two.
     fn by_source(&mut self) -> Option<&mut dyn SourceWindows> {
         None
     }
@@ -80,14 +86,16 @@ pub trait CongestionControl {
     }
 }
 
-/// NDN: a controller with a window for each source of Data, that is for each node that answers Interests from its store or its producer.
+/// NDN: a controller with a window for each source of Data, that is for each node that answers Interests from its store
+/// or its producer.
 ///
-/// The consumer counts what is in flight and keeps a round-trip time and a retransmission timeout for each. It calls these methods in place of
-/// [`CongestionControl::on_ack`] and [`CongestionControl::on_congestion`]; [`CongestionControl::allowance`] is then the sum of the windows, for the
-/// trace. Sources are numbers from 0 in the order in which the controller first named them.
+/// The consumer counts what is in flight and keeps a round-trip time and a retransmission timeout for each. It calls
+/// these methods in place of [`CongestionControl::on_ack`] and [`CongestionControl::on_congestion`];
+/// [`CongestionControl::allowance`] is then the sum of the windows, for the trace. Sources are numbers from 0 in the
+/// order in which the controller first named them.
 pub trait SourceWindows {
-    /// The source from which the Data of a segment are expected. Called once for each segment that the consumer wants, before its first Interest,
-    /// which is charged to the window of that source.
+    /// The source from which the Data of a segment are expected. Called once for each segment that the consumer wants,
+    /// before its first Interest, which is charged to the window of that source.
     fn expect(&mut self, segment: u64) -> u32;
 
     /// The source of Data of a segment, which arrived over the network with this label.
@@ -99,16 +107,20 @@ pub trait SourceWindows {
     /// The window of a source.
     fn window(&self, source: u32) -> Bytes;
 
-    /// Data arrived from the expected source. `in_flight`, `rtt_smoothed`, `rtt_min` and `app_limited` are those of the source.
+    /// Data arrived from the expected source. `in_flight`, `rtt_smoothed`, `rtt_min` and `app_limited` are those of the
+    /// source.
     fn on_ack(&mut self, source: u32, ack: &Ack, cx: &mut Cx<'_>);
 
-    /// An Interest that was charged to a source expired or was refused, or its Data were marked. Quantities and episodes are those of the source.
+    /// An Interest that was charged to a source expired or was refused, or its Data were marked. Quantities and
+    /// episodes are those of the source.
     fn on_congestion(&mut self, source: u32, event: &Congestion, cx: &mut Cx<'_>);
 }
 
-/// The smaller trait of loss-based schemes with a window: slow start, congestion avoidance and the reduction, in segments.
+/// The smaller trait of loss-based schemes with a window: slow start, congestion avoidance and the reduction, in
+/// segments.
 ///
-/// `Clone`, because a spurious loss is undone by restoring the copy made before it. `schemes::shared::Classic` makes a [`CongestionControl`] of it.
+/// `Clone`, because a spurious loss is undone by restoring the copy made before it. `schemes::shared::Classic` makes a
+/// [`CongestionControl`] of it.
 pub trait WindowUpdate: Clone {
     /// The window after `ack`, in congestion avoidance.
     fn congestion_avoidance(&mut self, window: Segments, ack: &Ack, cx: &mut Cx<'_>) -> Segments;
@@ -125,7 +137,8 @@ pub trait WindowUpdate: Clone {
         Some(Segments(window.0 + step.0))
     }
 
-    /// The slow-start threshold after a congestion event, called once per episode; it is also the new window, except after a timeout.
+    /// The slow-start threshold after a congestion event, called once per episode; it is also the new window, except
+    /// after a timeout.
     fn ssthresh(&mut self, window: Segments, cut: &Cut, cx: &mut Cx<'_>) -> Segments;
 
     /// Whether cwnd is an integer number of segments, as in Linux: slow start then ends exactly at ssthresh.
@@ -134,14 +147,15 @@ pub trait WindowUpdate: Clone {
         false
     }
 
-    /// With [`WindowUpdate::integer_cwnd`]: whether the segments left of the acknowledgement that ends slow start count for congestion avoidance. Some
-    /// controllers of Linux discard them [Linux: the result of tcp_slow_start].
+    /// With [`WindowUpdate::integer_cwnd`]: whether the segments left of the acknowledgement that ends slow start count
+    /// for congestion avoidance. Some controllers of Linux discard them [Linux: the result of tcp_slow_start].
     #[inline]
     fn counts_excess(&self) -> bool {
         true
     }
 
-    /// An acknowledgement that does not change the window: in recovery, marked, or application-limited. The time until it does not count.
+    /// An acknowledgement that does not change the window: in recovery, marked, or application-limited. The time until
+    /// it does not count.
     fn pause(&mut self, _ack: &Ack, _cx: &mut Cx<'_>) {}
 
     /// A segment leaves while no other is in flight, `idle` after the last departure [Linux: CA_EVENT_TX_START].
@@ -154,8 +168,8 @@ pub trait WindowUpdate: Clone {
 pub struct Idle {
     /// Time since the last departure.
     pub time: Duration,
-    /// How often the window is halved, down to the initial window: once for each whole retransmission timeout [RFC2861 §3.2; Linux:
-    /// tcp_cwnd_restart]. `None`: it is the initial window at once [RFC5681 §4.1].
+    /// How often the window is halved, down to the initial window: once for each whole retransmission timeout
+    /// [RFC2861 §3.2; Linux: tcp_cwnd_restart]. `None`: it is the initial window at once [RFC5681 §4.1].
     pub halvings: Option<u32>,
 }
 
@@ -184,12 +198,13 @@ pub struct Cut {
 pub struct Ack {
     /// Newly acknowledged payload. Over TCP all that is acknowledged cumulatively.
     pub bytes: Bytes,
-    /// Newly delivered packets. Over TCP those of `bytes`; as in Linux, with `reduction = "proportional"`, without those that were selectively acknowledged
-    /// before.
+    /// Newly delivered packets. Over TCP those of `bytes`; as in Linux, with `reduction = "proportional"`, without
+    /// those that were selectively acknowledged before.
     pub packets: u32,
     /// It reports a congestion mark.
     pub marked: bool,
-    /// Newly marked packets that it reports: their number with accurate feedback [RFC9768], otherwise all or none of `packets`.
+    /// Newly marked packets that it reports: their number with accurate feedback [RFC9768], otherwise all or none of
+    /// `packets`.
     pub marked_packets: u32,
     /// Payload in flight before this acknowledgement.
     pub in_flight: Bytes,
@@ -203,8 +218,9 @@ pub struct Ack {
     pub rtt_smoothed: Duration,
     /// Minimum round-trip time so far; [`Duration::MAX`] before the first sample.
     pub rtt_min: Duration,
-    /// The application, the receive window or the send buffer has left the window unused, so that it need not grow. Over TCP: the window was not full at
-    /// any time of the last round, and in slow start less than half of it was in flight [Linux: tcp_is_cwnd_limited].
+    /// The application, the receive window or the send buffer has left the window unused, so that it need not grow.
+    /// Over TCP: the window was not full at any time of the last round, and in slow start less than half of it was in
+    /// flight [Linux: tcp_is_cwnd_limited].
     pub app_limited: bool,
     /// The transport is in loss recovery; classic windows do not change in that time.
     pub recovering: bool,
@@ -217,11 +233,12 @@ pub struct Ack {
 }
 
 impl Ack {
-    /// One-way delay of the segment whose timestamp is echoed, in nanoseconds: the receiver's clock at the acknowledgement minus the sender's clock
-    /// at the transmission [RFC7323 §3]. `None` if the transport does not carry both.
+    /// One-way delay of the segment whose timestamp is echoed, in nanoseconds: the receiver's clock at the
+    /// acknowledgement minus the sender's clock at the transmission [RFC7323 §3]. `None` if the transport does not
+    /// carry both.
     ///
-    /// The clocks are those of two hosts, so that the value can be any number, also negative: only its changes have a meaning. It includes the delay
-    /// of a delayed acknowledgement.
+    /// The clocks are those of two hosts, so that the value can be any number, also negative: only its changes have a
+    /// meaning. It includes the delay of a delayed acknowledgement.
     #[inline]
     pub fn delay(&self) -> Option<i64> {
         (self.ack_sent_at != Time::NEVER).then(|| Self::delay_between(self.sent_at, self.ack_sent_at))
@@ -253,8 +270,8 @@ pub struct Delivery {
     pub app_limited: bool,
     /// Round-trip time of the newest of these packets; `None` if it was retransmitted.
     pub rtt: Option<Duration>,
-    /// One-way delay of the same packet, with the limits of [`Ack::delay`]. It does not include the time that an acknowledgement waited for a second
-    /// segment.
+    /// One-way delay of the same packet, with the limits of [`Ack::delay`]. It does not include the time that an
+    /// acknowledgement waited for a second segment.
     pub delay: Option<i64>,
     /// Payload in flight before this acknowledgement.
     pub in_flight_before: Bytes,
@@ -299,10 +316,12 @@ pub struct Congestion {
 /// How a TCP receiver reports congestion marks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EcnFeedback {
-    /// A mark sets ECE on all acknowledgements until the sender reports a reduction: one bit per round trip [RFC3168 §6.1.3].
+    /// A mark sets ECE on all acknowledgements until the sender reports a reduction: one bit per round trip
+    /// [RFC3168 §6.1.3].
     #[default]
     Classic,
-    /// ECE of an acknowledgement says whether the packets that it covers were marked; the receiver acknowledges at once where that changes [RFC8257 §3.2].
+    /// ECE of an acknowledgement says whether the packets that it covers were marked; the receiver acknowledges at once
+    /// where that changes [RFC8257 §3.2].
     Dctcp,
     /// Each acknowledgement has the low three bits of the number of marked packets (AccECN) [RFC9768].
     Accurate,
@@ -339,7 +358,8 @@ pub struct Sent {
     pub in_flight: Bytes,
     /// It is a retransmission.
     pub retransmission: bool,
-    /// The application has left the window unused since the last acknowledgement; over TCP known only if delivery is sampled.
+    /// The application has left the window unused since the last acknowledgement; over TCP known only if delivery is
+    /// sampled.
     pub app_limited: bool,
     /// Time since the last departure; zero for the first, and over named data.
     pub idle: Duration,
@@ -369,8 +389,8 @@ impl Allowance {
 /// Properties of an endpoint for its congestion control.
 #[derive(Clone, Copy, Debug)]
 pub struct Setup {
-    /// TCP: payload of a full segment. Streams: bytes of a data packet on the wire. NDN: bytes of a Data packet on the wire, for
-    /// consumers and for the parts of forwarders.
+    /// TCP: payload of a full segment. Streams: bytes of a data packet on the wire. NDN: bytes of a Data packet on the
+    /// wire, for consumers and for the parts of forwarders.
     pub segment: Bytes,
     /// TCP: bytes of header on every packet. Zero elsewhere, because the segment includes it.
     pub header: Bytes,

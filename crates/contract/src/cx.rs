@@ -9,7 +9,8 @@ use crate::{
     Label, Packet, PacketId, PortId, Random,
 };
 
-/// The context of a part: time, random numbers, output. It is the only interface of a part, so that its behaviour is deterministic.
+/// The context of a part: time, random numbers, output. It is the only interface of a part, so that its behaviour is
+/// deterministic.
 pub struct Cx<'a> {
     now: Time,
     me: Address,
@@ -193,7 +194,8 @@ impl<'a> Cx<'a> {
         media.played_at = media.played_at.min(self.now);
     }
 
-    /// Reports that the endpoint has finished a finite transfer: at a receiver all data have arrived, at a sender all data are acknowledged.
+    /// Reports that the endpoint has finished a finite transfer: at a receiver all data have arrived, at a sender all
+    /// data are acknowledged.
     pub fn complete(&mut self) {
         self.meter.completed_at = self.meter.completed_at.min(self.now);
     }
@@ -246,8 +248,8 @@ pub enum Count {
     Late,
     /// Congestion marks seen by the receiver or echoed to the sender.
     Marks,
-    /// Signals of a name-based network that were sent: joins, registrations, probes and their answers. SDN: congestion signals that an agent sent or
-    /// the controller received.
+    /// Signals of a name-based network that were sent: joins, registrations, probes and their answers. SDN: congestion
+    /// signals that an agent sent or the controller received.
     Signals,
     /// NACKs that reached the consumer.
     Nacks,
@@ -355,7 +357,8 @@ impl Count {
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Meter {
-    /// Payload that has arrived, each byte counted once [RFC2647 §3.17], in bytes. Of stacks that show what their application reads only, that.
+    /// Payload that has arrived, each byte counted once [RFC2647 §3.17], in bytes. Of stacks that show what their
+    /// application reads only, that.
     pub goodput_bytes: u64,
     /// Number of round-trip time samples.
     pub rtt_count: u64,
@@ -402,7 +405,8 @@ impl MediaMeter {
     };
 }
 
-/// Counters by [`Count`], and those of media. Those of every transport and all others take memory from the first count of one of them on.
+/// Counters by [`Count`], and those of media. Those of every transport and all others take memory from the first count
+/// of one of them on.
 #[derive(Clone, Debug, Default)]
 pub struct Counts {
     common: Option<Box<[u64; COMMON]>>,
@@ -499,7 +503,8 @@ impl Meter {
         self.completed_at = self.completed_at.min(more.completed_at);
     }
 
-    /// The counts since `base`, an earlier copy of this meter. Minima, maxima, instants and the distribution are as they are now.
+    /// The counts since `base`, an earlier copy of this meter. Minima, maxima, instants and the distribution are as
+    /// they are now.
     #[must_use]
     pub fn since(&self, base: &Self) -> Self {
         let mut since = self.clone();
@@ -583,7 +588,8 @@ pub struct Notes {
     pub probing: bool,
     /// Whether events are recorded.
     pub events: bool,
-    /// Whether the driver has something to do after the call: a part records something, or the driver itself looks at every call.
+    /// Whether the driver has something to do after the call: a part records something, or the driver itself looks at
+    /// every call.
     pub due: bool,
     /// Values since the driver last drained them.
     pub pending: Vec<Note>,

@@ -32,8 +32,8 @@ impl Delays {
         self.count == 0
     }
 
-    /// The smallest delay such that at least `percent` % of all delays do not exceed it, with an error of at most a thousandth; `None`
-    /// without delays.
+    /// The smallest delay such that at least `percent` % of all delays do not exceed it, with an error of at most a
+    /// thousandth; `None` without delays.
     pub fn percentile(&self, percent: u64) -> Option<Duration> {
         let required = (self.count * percent.min(100)).div_ceil(100).max(1);
         self.nanos.at_rank(required).map(|bin| Duration::from_nanos(bin.middle()))

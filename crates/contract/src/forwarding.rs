@@ -1,8 +1,9 @@
 //! Forwarding by name: the two parts of an NDN forwarder that a scheme can replace.
 //!
-//! A forwarder records the downstream faces of a name in its pending Interest table (PIT), so that Data return on the same path. A [`Strategy`]
-//! selects the next hops of an Interest. A [`LinkAlgorithm`] is a part at the links: it polices or shapes the Interests that the strategy sends, and
-//! observes and labels the Data that return. Each node has one object of each; names, tables and queues belong to the forwarder.
+//! A forwarder records the downstream faces of a name in its pending Interest table (PIT), so that Data return on the
+//! same path. A [`Strategy`] selects the next hops of an Interest. A [`LinkAlgorithm`] is a part at the links: it
+//! polices or shapes the Interests that the strategy sends, and observes and labels the Data that return. Each node has
+//! one object of each; names, tables and queues belong to the forwarder.
 
 use ambassador::delegatable_trait;
 use units::{Bytes, Duration, Time};
@@ -23,8 +24,8 @@ pub struct Pending {
 
 /// Selection of next hops. Each node has one object, for all names.
 ///
-/// Each method documents the state at its call and the allowed actions on its pending Interest. On other Interests, all actions of [`StrategyCx`] are
-/// allowed at any time.
+/// Each method documents the state at its call and the allowed actions on its pending Interest. On other Interests, all
+/// actions of [`StrategyCx`] are allowed at any time.
 #[delegatable_trait]
 pub trait Strategy {
     /// Start of the run; faces are available.
@@ -32,28 +33,29 @@ pub trait Strategy {
 
     /// An Interest arrived that the content store does not answer.
     ///
-    /// State: its nonce is new, its in-record exists, `fib` has at least one next hop. Actions: send the Interest to any faces, refuse it
-    /// to any downstream, or reject it. Without an action it stays pending until Data arrive or it expires. The method is called for every
-    /// Interest that is no loop. If `is_new` is false, other downstreams wait for the same Data or the same downstream retransmits, and no
-    /// action means aggregation. Every Interest renews the entry, so a strategy that never retransmits a lost Interest starves a consumer
-    /// that retransmits in time.
+    /// State: its nonce is new, its in-record exists, `fib` has at least one next hop. Actions: send the Interest to
+    /// any faces, refuse it to any downstream, or reject it. Without an action it stays pending until Data arrive or it
+    /// expires. The method is called for every Interest that is no loop. If `is_new` is false, other downstreams wait
+    /// for the same Data or the same downstream retransmits, and no action means aggregation. Every Interest renews the
+    /// entry, so a strategy that never retransmits a lost Interest starves a consumer that retransmits in time.
     fn on_interest(&mut self, interest: &ArrivingInterest<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx);
 
     /// Data arrived for a pending Interest.
     ///
-    /// State: the out-record of the face exists, if the Interest was sent there. After the call the Data are sent to every downstream and the entry
-    /// ends; this method is for measurements only.
+    /// State: the out-record of the face exists, if the Interest was sent there. After the call the Data are sent to
+    /// every downstream and the entry ends; this method is for measurements only.
     fn on_data(&mut self, _data: &ArrivingData<'_>, _fib: &FibEntry<'_>, _cx: &mut dyn StrategyCx) {}
 
-    /// Whether [`Strategy::on_data`] is called. Read once, when the node is created; false saves time for every Data packet.
+    /// Whether [`Strategy::on_data`] is called. Read once, when the node is created; false saves time for every Data
+    /// packet.
     fn observes_data(&self) -> bool {
         true
     }
 
     /// A neighbour, or this node's [`LinkAlgorithm`] when it releases an Interest queue, refused an Interest.
     ///
-    /// State: the out-record contains the refusal. Actions: send the Interest to other faces, refuse it to any downstream, or reject it. The default
-    /// is [`StrategyCx::propagate_nacks`].
+    /// State: the out-record contains the refusal. Actions: send the Interest to other faces, refuse it to any
+    /// downstream, or reject it. The default is [`StrategyCx::propagate_nacks`].
     fn on_nack(&mut self, nack: &ArrivingNack<'_>, _fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
         cx.propagate_nacks(nack.pending);
     }
@@ -71,7 +73,8 @@ pub trait Strategy {
         Time::NEVER
     }
 
-    /// Whether `wake` can return anything but [`Time::NEVER`]. Called once, when the node is created; false saves one call per packet.
+    /// Whether `wake` can return anything but [`Time::NEVER`]. Called once, when the node is created; false saves one
+    /// call per packet.
     fn has_deadlines(&self) -> bool {
         true
     }
@@ -230,10 +233,12 @@ pub trait StrategyCx {
     /// Sets the state word.
     fn set_note(&mut self, pending: Pending, note: u32);
 
-    /// Sends the Interest to a face, through the link part if the face is a link. The nonce is that of the latest Interest that arrived.
+    /// Sends the Interest to a face, through the link part if the face is a link. The nonce is that of the latest
+    /// Interest that arrived.
     fn send_interest(&mut self, pending: Pending, face: FaceId) -> SendResult;
 
-    /// Sends the Interest to a face with a new nonce of this node. Such a probe does not count as a loop where it meets the original.
+    /// Sends the Interest to a face with a new nonce of this node. Such a probe does not count as a loop where it meets
+    /// the original.
     fn probe_interest(&mut self, pending: Pending, face: FaceId) -> SendResult;
 
     /// Refuses the Interest to one downstream, whose in-record ends. With the last of them the entry ends.
@@ -258,9 +263,9 @@ pub trait StrategyCx {
         (0..).map_while(|index| self.downstream(pending, index)).find(|record| record.face == face)
     }
 
-    /// Refuses the Interest to every downstream once every tried face has refused, with the least severe of their reasons. If all but one
-    /// have refused, and that one is a downstream as well, the two nodes would wait for each other; then only that one is refused [NFD:
-    /// best-route strategy, processing of NACKs].
+    /// Refuses the Interest to every downstream once every tried face has refused, with the least severe of their
+    /// reasons. If all but one have refused, and that one is a downstream as well, the two nodes would wait for each
+    /// other; then only that one is refused [NFD: best-route strategy, processing of NACKs].
     fn propagate_nacks(&mut self, pending: Pending) {
         let (mut min, mut open) = (None, None);
         for record in (0..).map_while(|index| self.upstream(pending, index)) {
@@ -291,8 +296,8 @@ pub trait StrategyCx {
 
 /// The part at the links of a node: policing, shaping, labels. Each node has one object, for all links and names.
 ///
-/// It handles packets at link faces only, not those of endpoints on the node. The nodes of consumers and producers are forwarders too and have such a
-/// part for their links.
+/// It handles packets at link faces only, not those of endpoints on the node. The nodes of consumers and producers are
+/// forwarders too and have such a part for their links.
 #[delegatable_trait]
 pub trait LinkAlgorithm {
     /// Start of the run; faces are available.
@@ -313,22 +318,25 @@ pub trait LinkAlgorithm {
         Admission::Pass
     }
 
-    /// Data arrived from a link for a pending Interest. They can be labelled or marked here, for all downstreams. Unsolicited Data are excluded.
+    /// Data arrived from a link for a pending Interest. They can be labelled or marked here, for all downstreams.
+    /// Unsolicited Data are excluded.
     fn on_data_in(&mut self, _data: &mut Packet, _path: &ReturnPath, _cx: &mut dyn LinkCx) {}
 
-    /// Data, from a link, a store or a local endpoint, are about to enter the queue of a link. They can be labelled or marked here, for this link
-    /// only.
+    /// Data, from a link, a store or a local endpoint, are about to enter the queue of a link. They can be labelled or
+    /// marked here, for this link only.
     fn on_data_out(&mut self, _data: &mut Packet, _path: &Transit, _cx: &mut dyn LinkCx) {}
 
     /// A NACK arrived from a link, for a pending Interest that was sent there.
     fn on_nack_in(&mut self, _nack: &mut Packet, _from: FaceId, _cx: &mut dyn LinkCx) {}
 
-    /// Whether the methods above for Interests, Data and NACKs are called. Read once, when the node is created; false saves time for every packet.
+    /// Whether the methods above for Interests, Data and NACKs are called. Read once, when the node is created; false
+    /// saves time for every packet.
     fn observes_packets(&self) -> bool {
         true
     }
 
-    /// Whether [`LinkAlgorithm::on_enqueue`] is called. Read once, when the node is created. It costs time for every packet.
+    /// Whether [`LinkAlgorithm::on_enqueue`] is called. Read once, when the node is created. It costs time for every
+    /// packet.
     fn observes_enqueue(&self) -> bool {
         false
     }
@@ -336,7 +344,8 @@ pub trait LinkAlgorithm {
     /// A packet, of any source, is about to enter the queue of a link. It can be marked or labelled.
     fn on_enqueue(&mut self, _packet: &mut Packet, _to: FaceId, _port: &PortView, _at: &mut TransitCx<'_>) {}
 
-    /// Whether [`LinkAlgorithm::on_dequeue`] is called. Read once, when the node is created. It costs an event for every queued packet.
+    /// Whether [`LinkAlgorithm::on_dequeue`] is called. Read once, when the node is created. It costs an event for
+    /// every queued packet.
     fn observes_dequeue(&self) -> bool {
         false
     }
@@ -362,15 +371,16 @@ pub trait LinkAlgorithm {
         Time::NEVER
     }
 
-    /// Whether `wake` can return anything but [`Time::NEVER`]. Called once, when the node is created; false saves one call per packet.
+    /// Whether `wake` can return anything but [`Time::NEVER`]. Called once, when the node is created; false saves one
+    /// call per packet.
     fn has_deadlines(&self) -> bool {
         true
     }
 
     /// Number of operations since the node was created; always 0 if the part does not count them.
     ///
-    /// An operation is a quantity that is computed or compared to detect congestion or to react to it, a mark that is set, or a share that is
-    /// changed. Functions of every forwarder (tables, queues, copying of marks) do not count.
+    /// An operation is a quantity that is computed or compared to detect congestion or to react to it, a mark that is
+    /// set, or a share that is changed. Functions of every forwarder (tables, queues, copying of marks) do not count.
     fn operations(&self) -> u64 {
         0
     }
@@ -383,7 +393,8 @@ pub struct Transit {
     pub from: FaceId,
     /// The outgoing link.
     pub to: FaceId,
-    /// The link part's state word in the entry of the pending Interest; 0 at first. Later calls see the value that [`LinkAlgorithm::on_interest`] writes.
+    /// The link part's state word in the entry of the pending Interest; 0 at first. Later calls see the value that
+    /// [`LinkAlgorithm::on_interest`] writes.
     pub note: u32,
     /// The label with which the latest Interest for the Data arrived.
     pub interest_label: Label,
@@ -407,8 +418,9 @@ pub struct ReturnPath {
 pub enum Admission {
     /// It is sent.
     Pass,
-    /// It waits at the end of an Interest queue, until [`LinkCx::release`] or [`LinkCx::refuse`]. The part numbers its Interest queues from 0, each for Interests to one
-    /// link, and determines their limits, see [`LinkCx::interest_queue`].
+    /// It waits at the end of an Interest queue, until [`LinkCx::release`] or [`LinkCx::refuse`]. The part numbers its
+    /// Interest queues from 0, each for Interests to one link, and determines their limits, see
+    /// [`LinkCx::interest_queue`].
     Hold(InterestQueueId),
     /// It is refused, and the strategy is informed.
     Refuse(NackReason),
@@ -446,7 +458,8 @@ pub trait LinkCx {
     /// A face.
     fn face(&mut self, face: FaceId) -> FaceView;
 
-    /// This node, if its content store holds the Data of a name. It is no use of the Data: their place in the store stays.
+    /// This node, if its content store holds the Data of a name. It is no use of the Data: their place in the store
+    /// stays.
     fn holder(&self, _name: Name) -> Option<NodeId> {
         None
     }
@@ -454,11 +467,12 @@ pub trait LinkCx {
     /// Contents of an Interest queue.
     fn interest_queue(&self, interest_queue: InterestQueueId) -> InterestQueueView;
 
-    /// Sends the first pending Interest of an Interest queue, and removes those before it. Returns its size, if there was one. Only in `on_timer`.
+    /// Sends the first pending Interest of an Interest queue, and removes those before it. Returns its size, if there
+    /// was one. Only in `on_timer`.
     fn release(&mut self, interest_queue: InterestQueueId) -> Option<Bytes>;
 
-    /// Refuses the first pending Interest of an Interest queue, and removes those before it. The strategy is informed when
-    /// `on_timer` has returned. Only in `on_timer`.
+    /// Refuses the first pending Interest of an Interest queue, and removes those before it. The strategy is informed
+    /// when `on_timer` has returned. Only in `on_timer`.
     fn refuse(&mut self, interest_queue: InterestQueueId, reason: NackReason) -> Option<Bytes>;
 
     /// Records the current value of a series of this node.

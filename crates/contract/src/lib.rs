@@ -1,6 +1,7 @@
 //! Shared types: packets, signals, the context [`Cx`], and the small traits that a scheme implements.
 //!
-//! This crate contains no driver. `stack` has the state machines, `schemes` the congestion control, and `sim` drives both.
+//! This crate contains no driver. `stack` has the state machines, `schemes` the congestion control, and `sim` drives
+//! both.
 
 mod arena;
 mod boxed;

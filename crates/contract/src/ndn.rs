@@ -1,7 +1,7 @@
 //! Packets of named data networking: hierarchical names, Interests, Data and NACKs.
 //!
-//! A name is a prefix and the number of a segment under it. Prefixes are interned: a [`NameId`] is a node of the tree of
-//! components that [`Names`] holds, so that a packet carries a number and a longest-prefix match walks up the tree.
+//! A name is a prefix and the number of a segment under it. Prefixes are interned: a [`NameId`] is a node of the tree
+//! of components that [`Names`] holds, so that a packet carries a number and a longest-prefix match walks up the tree.
 
 use std::collections::BTreeMap;
 
@@ -56,7 +56,8 @@ impl Names {
         Self::default()
     }
 
-    /// The prefix `/a/b`, which is added with all prefixes above it. Empty components are ignored, so that `a/b` and `/a/b/` are the same.
+    /// The prefix `/a/b`, which is added with all prefixes above it. Empty components are ignored, so that `a/b` and
+    /// `/a/b/` are the same.
     ///
     /// Panics if there are more than [`Name::PREFIXES`].
     pub fn intern(&mut self, text: &str) -> NameId {
@@ -120,8 +121,8 @@ impl Names {
 pub struct Interest {
     /// The requested name.
     pub name: Name,
-    /// A random number that distinguishes this request from others of the same name: a forwarder that receives it twice detects a loop. A
-    /// retransmission has another one.
+    /// A random number that distinguishes this request from others of the same name: a forwarder that receives it twice
+    /// detects a loop. A retransmission has another one.
     pub nonce: u32,
     /// Lifetime: how long forwarders keep it pending, in milliseconds.
     pub lifetime_ms: u32,

@@ -38,8 +38,8 @@ impl Packet {
     }
 }
 
-/// The sum of the times that a packet has spent in queues, each from its offer to the start of its transmission, in nanoseconds modulo 2^48: exact
-/// up to 78 hours. In six bytes, because a packet has no more to spare.
+/// The sum of the times that a packet has spent in queues, each from its offer to the start of its transmission, in
+/// nanoseconds modulo 2^48: exact up to 78 hours. In six bytes, because a packet has no more to spare.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C, packed(2))]
 pub struct Waited {
@@ -127,7 +127,8 @@ pub enum Header {
     Tcp(TcpHeader),
     /// A stream's data.
     Stream(StreamHeader),
-    /// A control packet of a stream's source, without data; its content is the label. Queues with classes put it into the last class.
+    /// A control packet of a stream's source, without data; its content is the label. Queues with classes put it into
+    /// the last class.
     StreamControl(StreamHeader),
     /// Feedback of a stream receiver to its sender; its content is the label.
     Feedback,
@@ -202,8 +203,8 @@ pub struct TcpFlags {
     pub fin: bool,
     /// PSH: the last segment of a batch.
     pub psh: bool,
-    /// The flags AE, CWR and ECE, ECE in the lowest bit [RFC3168 §6.1]. With accurate feedback, those of an acknowledgement are the ACE field, the
-    /// low three bits of the number of marked packets [RFC9768 §3.2.2].
+    /// The flags AE, CWR and ECE, ECE in the lowest bit [RFC3168 §6.1]. With accurate feedback, those of an
+    /// acknowledgement are the ACE field, the low three bits of the number of marked packets [RFC9768 §3.2.2].
     pub ace: u8,
 }
 
@@ -228,8 +229,9 @@ impl TcpFlags {
 
 /// Up to three blocks [RFC2018 §3], each as offsets from the acknowledgement number; an empty block is `(0, 0)`.
 ///
-/// The first can report data that arrived twice (D-SACK). If they are below the acknowledgement number, their offsets are distances below it, the larger
-/// one first; if they are above it, the second block contains the first [RFC2883 §4].
+/// The first can report data that arrived twice (D-SACK). If they are below the acknowledgement number, their offsets
+/// are distances below it, the larger one first; if they are above it, the second block contains the first
+/// [RFC2883 §4].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SackBlocks(pub [(u32, u32); 3]);
 
@@ -246,7 +248,8 @@ impl SackBlocks {
         self.0[0].0 == 0 && self.0[0].1 == 0
     }
 
-    /// The blocks above the acknowledgement number `ack`, as sequence numbers. One that reports data twice is among them if it is above.
+    /// The blocks above the acknowledgement number `ack`, as sequence numbers. One that reports data twice is among
+    /// them if it is above.
     pub fn arrived(&self, ack: u64) -> impl Iterator<Item = (u64, u64)> {
         let above = self.0.into_iter().filter(|(start, end)| start < end);
         above.map(move |(start, end)| (ack + u64::from(start), ack + u64::from(end)))
@@ -274,8 +277,8 @@ pub struct StreamHeader {
     pub fragment: Fragment,
 }
 
-/// The frame of a stream packet's fragment, from which a receiver knows under any loss which frames are complete. Packets of streams without frames
-/// have the default, of size zero.
+/// The frame of a stream packet's fragment, from which a receiver knows under any loss which frames are complete.
+/// Packets of streams without frames have the default, of size zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fragment {
     /// Number of the frame, from 0.
@@ -290,7 +293,8 @@ const _: () = assert!(size_of::<Packet>() == 128, "a packet is two cache lines")
 mod tests {
     use super::*;
 
-    /// 3 ms in the first queue, from 2 s to 2.5 s in the second, whose start moves 100 ms earlier, and two days in the third.
+    /// 3 ms in the first queue, from 2 s to 2.5 s in the second, whose start moves 100 ms earlier, and two days in the
+    /// third.
     #[test]
     fn times_in_queues_add_up() {
         let mut waited = Waited::default();

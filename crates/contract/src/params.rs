@@ -232,7 +232,8 @@ pub trait ParamTable: Default {
     }
 }
 
-/// The defaults of a table with the values of `given`, for parts that have no struct of parameters. Fails as [`ParamTable::with`] does.
+/// The defaults of a table with the values of `given`, for parts that have no struct of parameters. Fails as
+/// [`ParamTable::with`] does.
 pub fn resolve_params(table: &[ParamInfo], given: &[(String, ParamValue)]) -> Result<ParamList, ParamError> {
     let mut list: ParamList = table.iter().map(|info| (info.name.to_owned(), info.default.clone())).collect();
     for (name, value) in given {
@@ -273,8 +274,8 @@ fn checked<P: Param>(info: &ParamInfo, value: &ParamValue) -> Result<ParamValue,
     Ok(read.write())
 }
 
-/// Declares a scheme's parameters: a struct, its defaults, range checks and the table of the docs. Pairs that must be ordered follow, one `order`
-/// each.
+/// Declares a scheme's parameters: a struct, its defaults, range checks and the table of the docs. Pairs that must be
+/// ordered follow, one `order` each.
 ///
 /// ```
 /// contract::params! {

@@ -14,9 +14,10 @@ pub trait QueueDiscipline {
     /// The next packet to transmit.
     fn dequeue(&mut self, cx: &mut PacketCx<'_>) -> Option<PacketId>;
 
-    /// Takes a packet when nothing waits and the link is idle, and returns the packet to transmit at once: as [`QueueDiscipline::enqueue`] and
-    /// [`QueueDiscipline::dequeue`] do. If the link became idle at `idle_since`, and the queue has not been asked since, as `dequeue` at that time before.
-    /// A discipline may have a shorter way to the same state.
+    /// Takes a packet when nothing waits and the link is idle, and returns the packet to transmit at once: as
+    /// [`QueueDiscipline::enqueue`] and [`QueueDiscipline::dequeue`] do. If the link became idle at `idle_since`, and
+    /// the queue has not been asked since, as `dequeue` at that time before. A discipline may have a shorter way to the
+    /// same state.
     #[inline]
     fn transit(
         &mut self,
@@ -68,7 +69,8 @@ pub struct PacketCx<'a> {
 pub struct QueueLimit {
     /// Packets.
     pub packets: u32,
-    /// ECN threshold of drop-tail and classes: ECN-capable packets are marked if at least this many packets wait; `u32::MAX` for never.
+    /// ECN threshold of drop-tail and classes: ECN-capable packets are marked if at least this many packets wait;
+    /// `u32::MAX` for never.
     pub mark_above: u32,
     /// Bytes.
     pub bytes: Bytes,
@@ -107,7 +109,8 @@ pub enum Verdict {
 pub enum DropReason {
     /// The queue was full: drop-tail, or a discipline without room.
     QueueFull,
-    /// Active queue management (AQM), such as CoDel or RED, dropped it by its rule, at arrival or at departure; the queue had room.
+    /// Active queue management (AQM), such as CoDel or RED, dropped it by its rule, at arrival or at departure; the
+    /// queue had room.
     Early,
     /// Random loss of the link (`loss`), after the transmission.
     RandomLoss,
@@ -115,8 +118,8 @@ pub enum DropReason {
     LinkDown,
     /// No route leads to its destination.
     NoRoute,
-    /// Nothing at its node takes it: the flow has stopped, has not started or has restarted since it was sent, its group has neither branches nor members
-    /// there, or the node does not handle packets of its kind.
+    /// Nothing at its node takes it: the flow has stopped, has not started or has restarted since it was sent, its
+    /// group has neither branches nor members there, or the node does not handle packets of its kind.
     NotListening,
     /// It crossed more links than any route has, because routes form a loop.
     HopLimit,

@@ -1,11 +1,12 @@
-//! Random numbers. There is one stream per component and purpose, so that an additional flow does not change the draws of the others.
+//! Random numbers. There is one stream per component and purpose, so that an additional flow does not change the draws
+//! of the others.
 
 use rand_core::Rng;
 use rand_pcg::Pcg64;
 use units::{Duration, math};
 
-/// A stream of random numbers (PCG XSL RR 128/64), the same on every platform. Its state takes memory from the first number on: few components of a
-/// large network draw any.
+/// A stream of random numbers (PCG XSL RR 128/64), the same on every platform. Its state takes memory from the first
+/// number on: few components of a large network draw any.
 #[derive(Clone, Debug)]
 pub struct Random(Stream);
 

@@ -1,4 +1,5 @@
-//! Sans-IO state machines of whole nodes (routers, forwarders, resolver, SDN controller), and the part that a scheme adds to one.
+//! Sans-IO state machines of whole nodes (routers, forwarders, resolver, SDN controller), and the part that a scheme
+//! adds to one.
 
 use ambassador::delegatable_trait;
 use units::{Duration, Rate, Time};
@@ -11,18 +12,22 @@ use crate::{
 ///
 /// # How it is driven
 ///
-/// 1. *Inputs*, after which it can send: [`Router::handle`] with [`RouterInput::Start`] once, then [`RouterInput::Packet`] for packets to the node's
-///    address and for those that it [`takes`](Router::takes), [`RouterInput::Local`] for packets of endpoints on the node, [`RouterInput::Timer`].
-/// 2. *Observations*, which can change marks and labels of the packet but send nothing: [`Router::on_arrival`] for every packet that arrives, before
-///    `takes` is called; [`Router::on_enqueue`] for every packet that is about to enter a queue of the node; [`Router::on_dequeue`] when its
-///    transmission begins. Messages that result from them are sent at [`Router::wake`], which can be immediately.
-/// 3. *Outputs*, after every `handle`: drain [`crate::Outputs::forwards`] (a copy for a port), [`crate::Outputs::deliveries`] (a copy for an endpoint
-///    of the node), [`crate::Outputs::outbox`] (by the driver's routes) and [`crate::Outputs::commands`], in this order. If `handle` returns a reason,
-///    the packet of the input is dropped for it; otherwise it was consumed. A driver that has the packet in the arena can offer it for sending
+/// 1. *Inputs*, after which it can send: [`Router::handle`] with [`RouterInput::Start`] once, then
+///    [`RouterInput::Packet`] for packets to the node's address and for those that it [`takes`](Router::takes),
+///    [`RouterInput::Local`] for packets of endpoints on the node, [`RouterInput::Timer`].
+/// 2. *Observations*, which can change marks and labels of the packet but send nothing: [`Router::on_arrival`] for
+///    every packet that arrives, before `takes` is called; [`Router::on_enqueue`] for every packet that is about to
+///    enter a queue of the node; [`Router::on_dequeue`] when its transmission begins. Messages that result from them
+///    are sent at [`Router::wake`], which can be immediately.
+/// 3. *Outputs*, after every `handle`: drain [`crate::Outputs::forwards`] (a copy for a port),
+///    [`crate::Outputs::deliveries`] (a copy for an endpoint of the node), [`crate::Outputs::outbox`] (by the driver's
+///    routes) and [`crate::Outputs::commands`], in this order. If `handle` returns a reason, the packet of the input is
+///    dropped for it; otherwise it was consumed. A driver that has the packet in the arena can offer it for sending
 ///    ([`crate::Outputs::input`]), and then drains what became of it before the copies.
 /// 4. *Poll* [`Router::wake`] after every input and every observation, as with [`crate::Endpoint`].
 pub trait Router {
-    /// Handles one input. A reason means that the packet of [`RouterInput::Packet`] is dropped; otherwise it was consumed.
+    /// Handles one input. A reason means that the packet of [`RouterInput::Packet`] is dropped; otherwise it was
+    /// consumed.
     fn handle(&mut self, input: RouterInput<'_>, cx: &mut NodeCx<'_, '_>) -> Option<DropReason>;
 
     /// Whether it intercepts this packet, which has another destination.
@@ -123,7 +128,8 @@ impl<'a, 'b> NodeCx<'a, 'b> {
         Self { cx, view }
     }
 
-    /// Runs `act` with the same context at the instant `now`. Called by drivers for routers with a clock offset or drift.
+    /// Runs `act` with the same context at the instant `now`. Called by drivers for routers with a clock offset or
+    /// drift.
     pub fn at<T>(&mut self, now: Time, act: impl FnOnce(&mut NodeCx<'_, '_>) -> T) -> T {
         let mut cx = self.cx.at(now);
         act(&mut NodeCx { cx: &mut cx, view: self.view })
@@ -149,14 +155,15 @@ impl<'a, 'b> NodeCx<'a, 'b> {
         self.view.cost(to)
     }
 
-    /// Sends a copy of a packet to a port; its source, send time and hop count do not change. Returns the copy, whose other fields can be changed.
+    /// Sends a copy of a packet to a port; its source, send time and hop count do not change. Returns the copy, whose
+    /// other fields can be changed.
     #[inline(always)]
     pub fn forward(&mut self, packet: &Packet, port: PortId) -> &mut Packet {
         self.cx.forward(packet, port)
     }
 
-    /// Sends `packet`, the unchanged packet of the input, to a port. It is not copied if it is the first packet to be sent
-    /// and the driver has offered it ([`crate::RouterPacket::Offered`]).
+    /// Sends `packet`, the unchanged packet of the input, to a port. It is not copied if it is the first packet to be
+    /// sent and the driver has offered it ([`crate::RouterPacket::Offered`]).
     #[inline(always)]
     pub fn forward_input(&mut self, packet: &Packet, port: PortId) -> &mut Packet {
         self.cx.forward_input(packet, port)

@@ -17,10 +17,11 @@ pub struct Scheme {
     pub documented: Documented,
     /// Series of its parts ([`crate::Cx::probe`]), in addition to those of their transport.
     pub series: &'static [SeriesInfo],
-    /// Streams: default number of later packets after which a missing one counts as lost; 1 declares every gap a loss at once, as a FIFO path allows.
-    /// TCP has its own rules.
+    /// Streams: default number of later packets after which a missing one counts as lost; 1 declares every gap a loss
+    /// at once, as a FIFO path allows. TCP has its own rules.
     pub reorder: u32,
-    /// What it needs of the flow and of the network in which it is put: the defaults of a scenario follow it, or a warning says what is missing.
+    /// What it needs of the flow and of the network in which it is put: the defaults of a scenario follow it, or a
+    /// warning says what is missing.
     pub needs: &'static [Need],
 }
 
@@ -44,11 +45,11 @@ impl Scheme {
 pub enum Need {
     /// TCP: explicit congestion notification, and queues that mark packets.
     Ecn(EcnUse),
-    /// TCP: loss detection by time and tail loss probes (RACK-TLP) [RFC8985]. Its sources define the scheme with them, or run it where the loss of a
-    /// retransmission is found as any other.
+    /// TCP: loss detection by time and tail loss probes (RACK-TLP) [RFC8985]. Its sources define the scheme with them,
+    /// or run it where the loss of a retransmission is found as any other.
     Rack,
-    /// Named data: the round-trip times that the parameter of this name counts span several windows. Otherwise their range is almost zero, and
-    /// Data that are hardly late count as congestion.
+    /// Named data: the round-trip times that the parameter of this name counts span several windows. Otherwise their
+    /// range is almost zero, and Data that are hardly late count as congestion.
     Samples(&'static str),
 }
 

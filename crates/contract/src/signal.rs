@@ -1,5 +1,5 @@
-//! Signalling of a name-based network: joins, leaves, and locations of groups. Sources and members send signals to their access router, routers to
-//! each other and to the name resolution system.
+//! Signalling of a name-based network: joins, leaves, and locations of groups. Sources and members send signals to
+//! their access router, routers to each other and to the name resolution system.
 
 use crate::{Address, GroupId};
 
@@ -27,8 +27,8 @@ impl Eid {
 pub struct Registration {
     /// The tree node's router.
     pub at: Address,
-    /// Cost of the path from the source's access router to it, by the network's routing metric (nanoseconds of delay, or links), plus one for each
-    /// tree node on the path.
+    /// Cost of the path from the source's access router to it, by the network's routing metric (nanoseconds of delay,
+    /// or links), plus one for each tree node on the path.
     pub cost: u64,
 }
 
@@ -50,8 +50,8 @@ pub enum Signal {
         /// The group.
         group: GroupId,
     },
-    /// The sender requests the group's packets. Repeated before it expires. Every router of the name-based network on the path intercepts it, with
-    /// any destination.
+    /// The sender requests the group's packets. Repeated before it expires. Every router of the name-based network on
+    /// the path intercepts it, with any destination.
     Join {
         /// The group.
         group: GroupId,
@@ -96,7 +96,8 @@ pub enum Signal {
         /// The tree nodes, the nearest to the root first.
         nodes: [Registration; RESOLVED],
     },
-    /// A member to its access router: request for back-to-back packets, by which it measures the capacity of its access link.
+    /// A member to its access router: request for back-to-back packets, by which it measures the capacity of its access
+    /// link.
     Probe {
         /// The group.
         group: GroupId,

@@ -14,16 +14,18 @@ pub trait SenderAlgorithm {
     /// The current rate. The stream paces packets at it.
     fn allowance(&self) -> Allowance;
 
-    /// The rate at which a live encoder is to produce frames, headers of packets included. It differs from the pacing rate where the scheme
-    /// empties the queue of frames faster than the encoder fills it.
+    /// The rate at which a live encoder is to produce frames, headers of packets included. It differs from the pacing
+    /// rate where the scheme empties the queue of frames faster than the encoder fills it.
     fn media_rate(&self) -> Rate {
         self.allowance().rate
     }
 
-    /// The encoder that follows [`Self::media_rate`] produced a frame, which waits in the RTP queue. Never called for other data.
+    /// The encoder that follows [`Self::media_rate`] produced a frame, which waits in the RTP queue. Never called for
+    /// other data.
     fn on_frame(&mut self, _frame: &EncodedFrame, _cx: &mut Cx<'_>) {}
 
-    /// Whether packets of an ECN-capable stream identify as L4S: ECT(1) instead of ECT(0) [RFC9331 §4.1]. Read once, when the stream is made.
+    /// Whether packets of an ECN-capable stream identify as L4S: ECT(1) instead of ECT(0) [RFC9331 §4.1]. Read once,
+    /// when the stream is made.
     fn l4s(&self) -> bool {
         false
     }
@@ -36,20 +38,20 @@ pub trait SenderAlgorithm {
         Label::default()
     }
 
-    /// Whether the scheme sends control packets. If false when the stream is made, [`Self::control`] is never called. Such packets must not
-    /// queue, so the network needs a class for them.
+    /// Whether the scheme sends control packets. If false when the stream is made, [`Self::control`] is never called.
+    /// Such packets must not queue, so the network needs a class for them.
     fn out_of_band(&self) -> bool {
         false
     }
 
-    /// The scheme's header for a control packet without data, which leaves at once; `None` for no packet. Called after each data packet.
-    /// `after` has the number of the next data packet, and the bytes sent before it.
+    /// The scheme's header for a control packet without data, which leaves at once; `None` for no packet. Called after
+    /// each data packet. `after` has the number of the next data packet, and the bytes sent before it.
     fn control(&mut self, _after: &OutgoingPacket, _cx: &mut Cx<'_>) -> Option<Label> {
         None
     }
 
-    /// The packet that was just sent took the last available data: until the next packet, the application limits the stream. Never called if the
-    /// application always has data.
+    /// The packet that was just sent took the last available data: until the next packet, the application limits the
+    /// stream. Never called if the application always has data.
     fn on_idle(&mut self, _cx: &mut Cx<'_>) {}
 
     /// A deadline can have expired.
@@ -70,14 +72,15 @@ pub trait ReceiverAlgorithm {
     /// A data packet arrived. Losses that it reveals are passed to `on_loss` first.
     fn on_data(&mut self, data: &Arrival, cx: &mut ReceiverCx<'_, '_>);
 
-    /// A control packet of the source arrived. Its number and the bytes before it are those of the packet of data that the source sent
-    /// next.
+    /// A control packet of the source arrived. Its number and the bytes before it are those of the packet of data that
+    /// the source sent next.
     fn on_control(&mut self, _control: &Arrival, _cx: &mut ReceiverCx<'_, '_>) {}
 
     /// Consecutive packets are lost.
     fn on_loss(&mut self, _gap: &Gap, _cx: &mut ReceiverCx<'_, '_>) {}
 
-    /// A data packet arrived that `on_loss` had declared lost: it was overtaken, and the loss was none. `on_data` is not called for it.
+    /// A data packet arrived that `on_loss` had declared lost: it was overtaken, and the loss was none. `on_data` is
+    /// not called for it.
     fn on_late(&mut self, _data: &Arrival, _cx: &mut ReceiverCx<'_, '_>) {}
 
     /// Whether to measure the capacity of the access link when the receiver joins, if the network supports it.
@@ -169,7 +172,8 @@ pub struct Gap {
     pub first_missing: u64,
     /// Number of lost packets.
     pub packets: u64,
-    /// The packet with a higher number at whose arrival the gap counts as lost: the first one, or a later one if packets are waited for.
+    /// The packet with a higher number at whose arrival the gap counts as lost: the first one, or a later one if
+    /// packets are waited for.
     pub before: Arrival,
 }
 
@@ -199,7 +203,8 @@ impl<'a, 'b> ReceiverCx<'a, 'b> {
         self.outgoing.push(OutgoingFeedback { target: FeedbackTarget::Source, label });
     }
 
-    /// Sends `label` to the parent tree node, whose part of the scheme can aggregate it; to the stream's sender, if the network has no such nodes.
+    /// Sends `label` to the parent tree node, whose part of the scheme can aggregate it; to the stream's sender, if the
+    /// network has no such nodes.
     pub fn report(&mut self, label: Label) {
         self.outgoing.push(OutgoingFeedback { target: FeedbackTarget::Parent, label });
     }

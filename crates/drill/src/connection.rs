@@ -1,7 +1,9 @@
-//! The TCP that is drilled: its sender and its receiver at one end of a connection, in virtual time, and a record of what leaves.
+//! The TCP that is drilled: its sender and its receiver at one end of a connection, in virtual time, and a record of
+//! what leaves.
 //!
-//! The sender of `stack` opens connections, so its SYN stands for the SYN-ACK where the other end opens. The sender's data and the receiver's
-//! acknowledgements are one stream of packets here, as on a wire: data carry the acknowledgement, and replace one that would leave with them.
+//! The sender of `stack` opens connections, so its SYN stands for the SYN-ACK where the other end opens. The sender's
+//! data and the receiver's acknowledgements are one stream of packets here, as on a wire: data carry the
+//! acknowledgement, and replace one that would leave with them.
 
 use std::collections::VecDeque;
 
@@ -350,7 +352,8 @@ impl Connection {
         }
     }
 
-    /// Selective acknowledgements, up to three. The first may be below the acknowledgement number: data that arrived twice [RFC2883 §4].
+    /// Selective acknowledgements, up to three. The first may be below the acknowledgement number: data that arrived
+    /// twice [RFC2883 §4].
     fn blocks(&self, packet: &Arrival, ack: u64) -> SackBlocks {
         let mut blocks = SackBlocks::default();
         if !self.agreed.sack {
@@ -367,7 +370,8 @@ impl Connection {
         blocks
     }
 
-    /// Bytes that the other end reports to have arrived in packets of this kind, by the counter of its option, which begins at `first` [RFC9768 §3.2.3].
+    /// Bytes that the other end reports to have arrived in packets of this kind, by the counter of its option, which
+    /// begins at `first` [RFC9768 §3.2.3].
     pub(crate) fn reported(&self, counter: &str, first: u32) -> u32 {
         self.counters.get(counter).map_or(0, |count| count.wrapping_sub(first) & 0xFF_FFFF)
     }
@@ -384,8 +388,8 @@ impl Connection {
         sent.iter().rev().find(by_now).copied().unwrap_or(first)
     }
 
-    /// What an honest receiver echoes that acknowledges all bytes below `ack`: the time stamp of the segment at which its last acknowledgement
-    /// ended [RFC7323 §4.3], of the transmission that can have arrived.
+    /// What an honest receiver echoes that acknowledges all bytes below `ack`: the time stamp of the segment at which
+    /// its last acknowledgement ended [RFC7323 §4.3], of the transmission that can have arrived.
     fn honest_echo(&mut self, ack: u64, high: u64) -> Time {
         if ack > self.last_ack && ack <= high {
             let from = self.segments.partition_point(|segment| segment.end <= self.last_ack);
@@ -467,7 +471,8 @@ impl Connection {
         ((5 + self.marks_arrived) & 0b111) as u8
     }
 
-    /// Records what the receiver sent. `carried`: what only acknowledges data that other packets have acknowledged does not leave.
+    /// Records what the receiver sent. `carried`: what only acknowledges data that other packets have acknowledged does
+    /// not leave.
     fn acknowledge(&mut self, sent: Vec<Packet>, carried: bool) {
         for packet in sent {
             let Header::Tcp(header) = packet.header else { continue };
@@ -519,8 +524,8 @@ impl Connection {
 
     // ---- what acknowledgements show
 
-    /// Notes which segments have arrived by now, and reordering: an original that arrives below what had arrived before. `before` is the state before
-    /// this acknowledgement. Returns the number of segments.
+    /// Notes which segments have arrived by now, and reordering: an original that arrives below what had arrived
+    /// before. `before` is the state before this acknowledgement. Returns the number of segments.
     fn note_arrivals(&mut self, before: &Inspection) -> u64 {
         let after = self.inspect();
         let highest = before.sacked.last().map_or(before.una, |block| block.1);

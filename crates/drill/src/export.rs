@@ -52,14 +52,16 @@ pub struct Exported {
     pub shortened: bool,
 }
 
-/// Writes the script of a connection: the handshake, the program's write, what arrived, what left, and the congestion window wherever it changes.
+/// Writes the script of a connection: the handshake, the program's write, what arrived, what left, and the congestion
+/// window wherever it changes.
 ///
-/// The other end opens the connection in the script, and there are no time stamps, so that a kernel measures round-trip times itself. The script is
-/// drilled before it is returned, and the windows are those of that drill.
+/// The other end opens the connection in the script, and there are no time stamps, so that a kernel measures round-trip
+/// times itself. The script is drilled before it is returned, and the windows are those of that drill.
 ///
 /// # Errors
 ///
-/// Why the connection has no script: a setting that scripts cannot express, or the first line at which the drill differs from the record.
+/// Why the connection has no script: a setting that scripts cannot express, or the first line at which the drill
+/// differs from the record.
 pub fn export(recorded: &Recorded) -> Result<Exported, String> {
     let (like, settings) = expressible(recorded)?;
     let options = Options { scheme: Some(recorded.scheme.clone()), params: recorded.params.clone(), like };
@@ -265,7 +267,8 @@ fn lines(recorded: &Recorded, shown: usize) -> Result<Vec<String>, String> {
         written,
     };
     for (number, packet) in packets.iter().enumerate() {
-        // the timers of a kernel have ticks: from the first segment on that a timer sends, times count from the line before
+        // the timers of a kernel have ticks: from the first segment on that a timer sends, times count from the line
+        // before
         late |= packet.left && packet.at > arrived_at;
         let at = if late {
             format!("+{}", seconds(packet.at.saturating_since(before)))
@@ -299,7 +302,8 @@ fn lines(recorded: &Recorded, shown: usize) -> Result<Vec<String>, String> {
 
 /// Which segments of data that a program writes in one call have PSH.
 struct Push {
-    /// More bytes than this since the last PSH have it again: half of the largest window that the other end announced before the call.
+    /// More bytes than this since the last PSH have it again: half of the largest window that the other end announced
+    /// before the call.
     every: u64,
     /// Payload of a full segment, in bytes.
     segment: u64,

@@ -1,8 +1,9 @@
-//! Scripts in the language of packetdrill [C13: Cardwell et al., packetdrill: Scriptable Network Stack Testing, from Sockets to Packets, USENIX ATC
-//! 2013] for the TCP of `stack`, in virtual time: what congestion control needs of the language.
+//! Scripts in the language of packetdrill [C13: Cardwell et al., packetdrill: Scriptable Network Stack Testing, from
+//! Sockets to Packets, USENIX ATC 2013] for the TCP of `stack`, in virtual time: what congestion control needs of the
+//! language.
 //!
-//! [`parse`] reads a script, [`drill`] executes it, a [`Report`] is the result. What a script needs and this TCP does not have is an outcome of
-//! its own, [`Outcome::NotExpressible`], and never a pass.
+//! [`parse`] reads a script, [`drill`] executes it, a [`Report`] is the result. What a script needs and this TCP does
+//! not have is an outcome of its own, [`Outcome::NotExpressible`], and never a pass.
 
 mod code;
 mod connection;

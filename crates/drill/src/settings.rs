@@ -292,7 +292,8 @@ impl Settings {
         Ok(())
     }
 
-    /// The ECN feedback of a connection that the other end opens with these flags; `None` for no ECN [Linux: tcp_ecn_create_request].
+    /// The ECN feedback of a connection that the other end opens with these flags; `None` for no ECN
+    /// [Linux: tcp_ecn_create_request].
     pub(crate) const fn ecn_accepted(&self, ace: u8) -> Option<EcnFeedback> {
         match (self.ecn, ace) {
             (0, _) | (_, 0) => None,

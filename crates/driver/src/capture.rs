@@ -54,7 +54,8 @@ impl Recorder {
     /// The interface of received packets in a capture of one end.
     pub const RECEIVED: (u32, Option<Way>) = (1, None);
 
-    /// Starts a capture. `began_ns` is the zero of the end's clock in nanoseconds since 1970; see [`Recorder::zero_of`].
+    /// Starts a capture. `began_ns` is the zero of the end's clock in nanoseconds since 1970; see
+    /// [`Recorder::zero_of`].
     ///
     /// # Errors
     ///
@@ -84,8 +85,8 @@ impl Recorder {
         u64::try_from(since.as_nanos()).unwrap_or(u64::MAX).saturating_sub(now.as_nanos())
     }
 
-    /// Writes a datagram of `ends` (source, destination) on an interface. After the first error nothing more is written, because the file would
-    /// have a gap.
+    /// Writes a datagram of `ends` (source, destination) on an interface. After the first error nothing more is
+    /// written, because the file would have a gap.
     pub fn write(
         &mut self,
         at: Time,
@@ -143,7 +144,8 @@ impl From<Recorder> for Captured {
     }
 }
 
-/// A platform or transport with an optional capture by a recorder `R`. Packets count as sent if the system accepted them.
+/// A platform or transport with an optional capture by a recorder `R`. Packets count as sent if the system accepted
+/// them.
 #[derive(Debug)]
 pub struct Tapped<T, R = Recorder> {
     inner: T,

@@ -18,8 +18,8 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// A clock that starts at the wall-clock time since 1 January 2024 UTC, and is monotonic from then on: it does not follow corrections of the wall clock. Two
-    /// hosts show about the same time, but only differences have a meaning.
+    /// A clock that starts at the wall-clock time since 1 January 2024 UTC, and is monotonic from then on: it does not
+    /// follow corrections of the wall clock. Two hosts show about the same time, but only differences have a meaning.
     pub fn wall() -> Self {
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH + EPOCH).unwrap_or_default();
         let base = Duration::from_nanos(u64::try_from(since.as_nanos()).unwrap_or(0));

@@ -38,7 +38,8 @@ impl Default for GsoBatches {
 }
 
 impl GsoBatches {
-    /// Appends a datagram that `write` writes. Returns its length. Waiting datagrams are sent first if both do not fit into one batch.
+    /// Appends a datagram that `write` writes. Returns its length. Waiting datagrams are sent first if both do not fit
+    /// into one batch.
     pub fn push(
         &mut self,
         to: SocketAddr,

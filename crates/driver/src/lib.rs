@@ -1,7 +1,8 @@
 //! Hosts sans-IO state machines on a real machine: the [`Platform`] trait, UDP with GSO, GRO and ECN, timers, captures.
 //!
-//! An event loop (of sessions and of an SDN controller in `quic-net`) runs on a [`Platform`]: sockets ([`Udp`]), or a simulated clock and network in
-//! tests ([`testing`]). [`StateMachine`] is an endpoint of `stack` with its context, which such a loop hosts.
+//! An event loop (of sessions and of an SDN controller in `quic-net`) runs on a [`Platform`]: sockets ([`Udp`]), or a
+//! simulated clock and network in tests ([`testing`]). [`StateMachine`] is an endpoint of `stack` with its context,
+//! which such a loop hosts.
 
 mod capture;
 mod clock;

@@ -46,8 +46,9 @@ impl Listening {
         if sockets.is_empty() { Err(failed) } else { Ok(Self { sockets }) }
     }
 
-    /// The socket on which the first connection attempt arrives: a datagram whose first 64 bytes `is_attempt` recognises. Others are discarded.
-    /// `None` if `keep_going` returns false, or none arrives within `span`. With one socket it returns at once.
+    /// The socket on which the first connection attempt arrives: a datagram whose first 64 bytes `is_attempt`
+    /// recognises. Others are discarded. `None` if `keep_going` returns false, or none arrives within `span`. With one
+    /// socket it returns at once.
     ///
     /// # Errors
     ///

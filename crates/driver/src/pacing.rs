@@ -1,8 +1,9 @@
-//! Precision of pacing on this host: packets are due at even intervals, and each departure is compared with its scheduled time.
+//! Precision of pacing on this host: packets are due at even intervals, and each departure is compared with its
+//! scheduled time.
 //!
-//! T. Kato et al. (A Study on Performance of Explicit Rate Report based Congestion Control under Coarse-grained Clock Management) doubt that
-//! ordinary hosts, whose clocks are coarse, can keep a rate. This module measures lateness, variation and processor time of
-//! departures, for the methods with which a program can wait.
+//! T. Kato et al. (A Study on Performance of Explicit Rate Report based Congestion Control under Coarse-grained Clock
+//! Management) doubt that ordinary hosts, whose clocks are coarse, can keep a rate. This module measures lateness,
+//! variation and processor time of departures, for the methods with which a program can wait.
 
 use std::net::UdpSocket;
 use std::time::Instant;
@@ -70,8 +71,8 @@ pub trait PacingHost {
 
 /// Paces for `span` with one packet per `interval`, on `host`.
 ///
-/// Packet n is due at the start + n · `interval`; a late packet does not delay later ones. Packets that are due at the end and have not
-/// left are missing from [`Pacing::departed`]. Panics if `interval` is zero.
+/// Packet n is due at the start + n · `interval`; a late packet does not delay later ones. Packets that are due at the
+/// end and have not left are missing from [`Pacing::departed`]. Panics if `interval` is zero.
 pub fn pace(host: &mut impl PacingHost, method: Method, interval: Duration, span: Duration) -> Pacing {
     assert!(interval > Duration::ZERO, "packets leave one after the other");
     let (every, scheduled) = (interval.as_nanos(), span.as_nanos() / interval.as_nanos());
@@ -176,8 +177,8 @@ impl Gaps {
     }
 }
 
-/// Measures on this host, in a separate thread. With `bytes`, each departure is a datagram of this size to a socket on the loopback device;
-/// otherwise only the clock is read. Fails without such a socket.
+/// Measures on this host, in a separate thread. With `bytes`, each departure is a datagram of this size to a socket on
+/// the loopback device; otherwise only the clock is read. Fails without such a socket.
 pub fn measure(
     method: Method,
     interval: Duration,
@@ -228,7 +229,8 @@ impl Sockets {
         Ok(Self { target: to.local_addr()?, bytes: vec![0; size * max], from, to, size })
     }
 
-    /// Sends `packets` datagrams, as many as possible per call. A datagram that is not accepted is lost, as on any network.
+    /// Sends `packets` datagrams, as many as possible per call. A datagram that is not accepted is lost, as on any
+    /// network.
     fn send(&mut self, packets: u64) -> u64 {
         let max = (self.bytes.len() / self.size.max(1)) as u64;
         for first in (0..packets).step_by(max.max(1) as usize) {

@@ -7,8 +7,8 @@ use std::ops::Range;
 use contract::Ecn;
 use units::Time;
 
-/// The interface of an event loop to the host. [`crate::Udp`] is the real one. Tests have a simulated clock and a network that loses,
-/// duplicates, reorders and modifies datagrams ([`crate::testing`]).
+/// The interface of an event loop to the host. [`crate::Udp`] is the real one. Tests have a simulated clock and a
+/// network that loses, duplicates, reorders and modifies datagrams ([`crate::testing`]).
 pub trait Platform {
     /// The current time of a monotonic clock. Only differences have a meaning.
     fn now(&mut self) -> Time;
@@ -16,7 +16,8 @@ pub trait Platform {
     /// Waits until a datagram may have arrived, or until `until`.
     fn wait(&mut self, until: Time);
 
-    /// Receives datagrams, as many as have arrived and fit into `batch`, which is cleared first. Returns false if there were none.
+    /// Receives datagrams, as many as have arrived and fit into `batch`, which is cleared first. Returns false if there
+    /// were none.
     fn receive(&mut self, batch: &mut Batch) -> bool;
 
     /// Sends a GSO batch of datagrams.

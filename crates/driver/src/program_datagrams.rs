@@ -1,5 +1,5 @@
-//! UDP sockets of a media program on this host, such as an encoder that sends MPEG-TS, as source and destination of a live stream. A datagram is a
-//! piece, so that its boundaries are kept.
+//! UDP sockets of a media program on this host, such as an encoder that sends MPEG-TS, as source and destination of a
+//! live stream. A datagram is a piece, so that its boundaries are kept.
 
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read, Write};
@@ -9,8 +9,8 @@ use std::time::Duration;
 /// Maximum payload of a datagram, in bytes.
 const MAX_DATAGRAM: usize = 65_507;
 
-/// Datagrams that a program sends here. A read returns one; what is longer than the buffer follows with the next reads. It ends when no datagram has arrived
-/// for a time, since UDP has no end.
+/// Datagrams that a program sends here. A read returns one; what is longer than the buffer follows with the next reads.
+/// It ends when no datagram has arrived for a time, since UDP has no end.
 pub struct FromDatagrams {
     socket: UdpSocket,
     /// Whether a datagram has arrived.
@@ -71,7 +71,8 @@ impl Read for FromDatagrams {
     }
 }
 
-/// A program that receives datagrams: each write sends one. A program that does not listen yet, or no longer, loses them and is no error.
+/// A program that receives datagrams: each write sends one. A program that does not listen yet, or no longer, loses
+/// them and is no error.
 pub struct ToDatagrams(UdpSocket);
 
 impl ToDatagrams {

@@ -3,8 +3,8 @@
 use contract::{Address, Cx, Endpoint, FlowId, Input, Meter, Outputs, Packet, Random};
 use units::{Duration, Time};
 
-/// Overdue deadlines are handled at their own instants, so that a high rate is kept by batches of packets; but not at instants longer ago
-/// than this, which limits the size of a batch.
+/// Overdue deadlines are handled at their own instants, so that a high rate is kept by batches of packets; but not at
+/// instants longer ago than this, which limits the size of a batch.
 const CATCH_UP: Duration = Duration::from_millis(2);
 
 /// A state machine with its context and clock.

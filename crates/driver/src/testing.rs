@@ -1,7 +1,7 @@
 //! A simulated clock and network for tests of event loops, each in its thread as over real sockets.
 //!
-//! One thread runs at a time. When it waits, the clock jumps to the next event, and the thread of that event continues. A test is therefore
-//! deterministic on any host and load.
+//! One thread runs at a time. When it waits, the clock jumps to the next event, and the thread of that event continues.
+//! A test is therefore deterministic on any host and load.
 
 mod captures;
 #[cfg(target_os = "linux")]
@@ -104,7 +104,8 @@ impl VirtualNetwork {
         Self::new(move |in_flight| vec![in_flight.after(delay)])
     }
 
-    /// The host with this address, which starts at `start_delay`. All hosts must be made before any thread uses its own.
+    /// The host with this address, which starts at `start_delay`. All hosts must be made before any thread uses its
+    /// own.
     pub fn host(&self, address: SocketAddr, start_delay: Duration) -> VirtualHost {
         let mut world = self.world();
         let until = Some(world.clock + start_delay);
@@ -269,7 +270,8 @@ impl Platform for VirtualHost {
         SendOutcome::Accepted
     }
 
-    /// The network model decides which members receive a datagram to a group: it gives each copy the address of its member.
+    /// The network model decides which members receive a datagram to a group: it gives each copy the address of its
+    /// member.
     fn join(&mut self, group: SocketAddr) -> std::io::Result<()> {
         self.turn().hosts[self.me].joined = Some(group);
         Ok(())

@@ -1,4 +1,5 @@
-//! UDP sockets as a [`Platform`]: IPv4 and IPv6, with GSO, GRO, batched reception and ECN by quinn-udp, and a second socket for a multicast group.
+//! UDP sockets as a [`Platform`]: IPv4 and IPv6, with GSO, GRO, batched reception and ECN by quinn-udp, and a second
+//! socket for a multicast group.
 
 use std::io::{self, ErrorKind, IoSliceMut};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
@@ -233,8 +234,8 @@ impl Platform for Udp {
 impl Port {
     fn new(socket: UdpSocket) -> io::Result<Self> {
         let state = UdpSocketState::new(UdpSockRef::from(&socket))?;
-        // quinn-udp 0.6.3 asks for time stamps and has room for 96 bytes of what comes beside a datagram: with them the congestion mark
-        // of datagrams that came joined would be cut off
+        // quinn-udp 0.6.3 asks for time stamps and has room for 96 bytes of what comes beside a datagram: with them the
+        // congestion mark of datagrams that came joined would be cut off
         #[cfg(target_os = "linux")]
         nix::sys::socket::setsockopt(&socket, nix::sys::socket::sockopt::ReceiveTimestampns, &false)?;
         // as much as it grants

@@ -1,4 +1,5 @@
-//! Interfaces of groups, in a network namespace of the test. Needs the privilege to create one: without it the test prints so and passes.
+//! Interfaces of groups, in a network namespace of the test. Needs the privilege to create one: without it the test
+//! prints so and passes.
 #![cfg(target_os = "linux")]
 
 use std::net::SocketAddr;

@@ -9,8 +9,8 @@ pub struct Accuracy {
     pub departures: Lateness,
     /// Lateness of the oldest due event, each time that the loop handles events.
     pub events: Lateness,
-    /// How long a packet that a program sent at an instant waits until the loop reads it, over all instants of the run: one sample per
-    /// nanosecond.
+    /// How long a packet that a program sent at an instant waits until the loop reads it, over all instants of the run:
+    /// one sample per nanosecond.
     pub pickups: Lateness,
     /// Lateness of the deadlines of live endpoints.
     pub endpoints: Lateness,
@@ -26,7 +26,8 @@ pub struct Accuracy {
     pub wall: Duration,
     /// CPU time of the loop.
     pub cpu_loop: Duration,
-    /// CPU time of the process during the run, including the loop and the threads of the kernel's TCP; commands are excluded.
+    /// CPU time of the process during the run, including the loop and the threads of the kernel's TCP; commands are
+    /// excluded.
     pub cpu: Duration,
     /// Maximum lateness of a valid run.
     pub max_lateness: Duration,
@@ -34,17 +35,19 @@ pub struct Accuracy {
     pub notes: Vec<String>,
 }
 
-/// Shares of all cases, and how late they may be, in multiples of the maximum. The last is the longest time for which the emulation may stand
-/// still: with the default of 2 ms 50 ms, a quarter of the shortest retransmission timeout of Linux.
+/// Shares of all cases, and how late they may be, in multiples of the maximum. The last is the longest time for which
+/// the emulation may stand still: with the default of 2 ms 50 ms, a quarter of the shortest retransmission timeout of
+/// Linux.
 const LIMITS: [(f64, &str, f64); 2] = [(0.99, "1 %", 1.0), (0.999, "0.1 %", 5.0)];
 const LONGEST: f64 = 25.0;
 
 impl Accuracy {
     /// Why the run is not valid; empty if it is.
     ///
-    /// A run is valid if 99 % of the packets to programs left within `max_lateness` of their time, packets from programs waited no longer
-    /// during 99 % of the run, live endpoints were in time in 99 % of all cases, and no device lost a packet. Of each, 99.9 % must be within
-    /// five times `max_lateness`, and all within 25 times. Without programs, events count instead of packets.
+    /// A run is valid if 99 % of the packets to programs left within `max_lateness` of their time, packets from
+    /// programs waited no longer during 99 % of the run, live endpoints were in time in 99 % of all cases, and no
+    /// device lost a packet. Of each, 99.9 % must be within five times `max_lateness`, and all within 25 times. Without
+    /// programs, events count instead of packets.
     pub fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
         let outside = self.packets_in + self.packets_out > 0;

@@ -1,8 +1,8 @@
 //! Conversion between packets of live flows and datagrams.
 //!
-//! Endpoints in namespaces and gates in the network use the datagram format of [`wire::stream`]. In the network a datagram is the packet
-//! that it describes, with header and label, so that routers see them. The content is zeros, which are not stored. The tag is zero, because
-//! these namespaces have no other users.
+//! Endpoints in namespaces and gates in the network use the datagram format of [`wire::stream`]. In the network a
+//! datagram is the packet that it describes, with header and label, so that routers see them. The content is zeros,
+//! which are not stored. The tag is zero, because these namespaces have no other users.
 
 use contract::{FlowId, Header, NodeId, Packet};
 use wire::UDP_HEADERS;
@@ -11,9 +11,9 @@ use wire::stream::{Datagram, Envelope, Frame, TAG};
 /// Bytes of the headers of IP and UDP.
 pub(crate) const IP_UDP_HEADERS: u32 = UDP_HEADERS as u32;
 
-/// Writes a packet into `out` as a datagram. The content is zeros up to the size of the packet, and empty if the size has no room for the
-/// headers. For a TCP segment, `content` is its length if the packet's size is not. Feedback has no content. Returns false for packets that
-/// have no datagram.
+/// Writes a packet into `out` as a datagram. The content is zeros up to the size of the packet, and empty if the size
+/// has no room for the headers. For a TCP segment, `content` is its length if the packet's size is not. Feedback has no
+/// content. Returns false for packets that have no datagram.
 pub(crate) fn write(packet: &Packet, number: u64, content: Option<u32>, out: &mut Vec<u8>) -> bool {
     out.clear();
     let Some(frame) = Frame::of(packet, &[], 0) else { return false };

@@ -23,8 +23,8 @@ const LONGEST: usize = 65_536;
 /// Minimum and maximum interval at which the counters of programs are read.
 const UPDATE_INTERVAL: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(50));
 
-/// Runs `world` by the clock of `platform` until its end, or until `control` stops it. The counters of programs are read twice per interval
-/// of the recorded series, between 20 and 200 times per second.
+/// Runs `world` by the clock of `platform` until its end, or until `control` stops it. The counters of programs are
+/// read twice per interval of the recorded series, between 20 and 200 times per second.
 pub(crate) fn drive(
     world: &mut World,
     gates: &Gates,
@@ -130,8 +130,8 @@ impl Turn<'_> {
         self.egress = egress;
     }
 
-    /// Sends a packet to the program or live endpoint at `device`, and counts the payload of a program. Returns whether the device accepted
-    /// it.
+    /// Sends a packet to the program or live endpoint at `device`, and counts the payload of a program. Returns whether
+    /// the device accepted it.
     fn hand_over(&mut self, one: &Egress, packet: &Packet, platform: &mut impl Platform) -> bool {
         let Self { world, gates, buffer, datagrams, .. } = self;
         let node = world.address_of(one.endpoint).node;

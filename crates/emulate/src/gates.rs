@@ -65,7 +65,8 @@ pub(crate) struct Gates {
     by_port: Vec<bool>,
     /// Whether the flow is between live endpoints.
     live: Vec<bool>,
-    /// Whether the datagrams of the flow describe packets: those of live endpoints, except transport stacks, whose bytes are real.
+    /// Whether the datagrams of the flow describe packets: those of live endpoints, except transport stacks, whose
+    /// bytes are real.
     described: Vec<bool>,
     /// State machines of nodes, which live endpoints may address.
     machines: BTreeMap<NodeId, Address>,
@@ -106,7 +107,8 @@ impl Gates {
             let live = matches!(emulation, FlowEmulation::Live);
             gates.live[id.index()] = live;
             gates.described[id.index()] = live && !matches!(*flow.kind, FlowKind::Stack(_));
-            // packets of unknown ports belong to commands; without commands, as for ICMP errors of TCP, to the first flow
+            // packets of unknown ports belong to commands; without commands, as for ICMP errors of TCP, to the first
+            // flow
             for receiver in &receivers {
                 let key = (sender.node, receiver.node);
                 if matches!(emulation, FlowEmulation::Commands { .. }) || !gates.by_nodes.contains_key(&key) {

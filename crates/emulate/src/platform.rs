@@ -1,6 +1,7 @@
 //! The platform of the event loop: the clock, devices, programs, live endpoints, and their reports.
 //!
-//! The loop ([`crate::driver`]) accesses the host only through [`Platform`], so that tests drive it with a simulated clock.
+//! The loop ([`crate::driver`]) accesses the host only through [`Platform`], so that tests drive it with a simulated
+//! clock.
 
 use std::time::Instant;
 
@@ -14,8 +15,8 @@ pub trait Platform {
     /// Time since the start of the run, by a monotonic clock.
     fn now(&mut self) -> Time;
 
-    /// Waits until a device has a packet, or until `until`. Fills `ready` with the devices that have one. Returns since when it watched the
-    /// devices, because it may pause before.
+    /// Waits until a device has a packet, or until `until`. Fills `ready` with the devices that have one. Returns since
+    /// when it watched the devices, because it may pause before.
     fn wait(&mut self, until: Time, ready: &mut Vec<usize>) -> Time;
 
     /// Reads the next packet of a device into `buffer`. Returns its length; `None` if there is none.

@@ -22,8 +22,9 @@ pub struct Outcome {
     pub complete: bool,
 }
 
-/// Emulates `blueprint` in real time. Returns after its duration, or soon after `control` stops it. `observers` capture its links and log its controllers. Namespaces,
-/// devices, processes and files of the emulation are removed when it returns, also after an error.
+/// Emulates `blueprint` in real time. Returns after its duration, or soon after `control` stops it. `observers` capture
+/// its links and log its controllers. Namespaces, devices, processes and files of the emulation are removed when it
+/// returns, also after an error.
 pub fn run(
     blueprint: &Blueprint,
     settings: &Settings,

@@ -9,11 +9,11 @@ use units::Duration;
 pub struct Settings {
     /// Time before a due event in which the loop does not sleep: more CPU time, less lateness.
     pub spin: Duration,
-    /// Minimum interval between two looks at the devices: less CPU time at high packet rates, more lateness. For several emulations on one
-    /// host.
+    /// Minimum interval between two looks at the devices: less CPU time at high packet rates, more lateness. For
+    /// several emulations on one host.
     pub poll_interval: Duration,
-    /// Gives the threads of the loop and of the kernel's TCP real-time priority, which needs the privilege. The loop then sleeps for a
-    /// twelfth of the time, because the kernel would stop it for longer otherwise.
+    /// Gives the threads of the loop and of the kernel's TCP real-time priority, which needs the privilege. The loop
+    /// then sleeps for a twelfth of the time, because the kernel would stop it for longer otherwise.
     pub urgent: bool,
     /// Folder for the output of commands; `None` discards it.
     pub logs: Option<PathBuf>,

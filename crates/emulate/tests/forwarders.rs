@@ -1,5 +1,5 @@
-//! Transfers of files through networks of our own forwarders, each with a thread, sockets and links of a given rate, compared with the same
-//! network in simulation. All traffic stays on the loopback device; no privileges are needed.
+//! Transfers of files through networks of our own forwarders, each with a thread, sockets and links of a given rate,
+//! compared with the same network in simulation. All traffic stays on the loopback device; no privileges are needed.
 #![cfg(target_os = "linux")]
 
 use std::fmt::Write as _;
@@ -384,8 +384,8 @@ fn dumbbell(scheme: &'static str) -> Case {
     }
 }
 
-/// Repeats a case until its results agree with the simulation, three times at most: other load can make a machine slower, but not faster.
-/// `judge` returns errors of times, which do not count if the machine did not keep up.
+/// Repeats a case until its results agree with the simulation, three times at most: other load can make a machine
+/// slower, but not faster. `judge` returns errors of times, which do not count if the machine did not keep up.
 fn tried(case: &Case, what: &str, judge: impl Fn(&Seen) -> Option<String>) {
     let _alone = alone();
     let mut wrong = Vec::new();

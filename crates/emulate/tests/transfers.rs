@@ -1,5 +1,5 @@
-//! Transfers between namespaces, by our own programs. They need the privilege to create network namespaces: without it each test prints so
-//! and passes. All traffic stays in namespaces that the tests create, and ends with them.
+//! Transfers between namespaces, by our own programs. They need the privilege to create network namespaces: without it
+//! each test prints so and passes. All traffic stays in namespaces that the tests create, and ends with them.
 #![cfg(target_os = "linux")]
 
 use std::fs;
@@ -83,7 +83,8 @@ fn done(folder: &Path) -> usize {
     entries.filter(|entry| entry.path().join("done").exists()).count()
 }
 
-/// For [`wall_clock::files_arrive_after_a_route_change_and_a_lossy_path`]: sends a file to one receiver, or receives it.
+/// For [`wall_clock::files_arrive_after_a_route_change_and_a_lossy_path`]: sends a file to one receiver, or receives
+/// it.
 #[test]
 #[ignore = "runs inside an emulation"]
 fn a_program_of_a_file() {
@@ -200,9 +201,10 @@ commands = {{ sender = "{}", receiver = "{}" }}
         assert!(copies < 3.0, "{copies} times the file was sent");
     }
 
-    /// A scheme with pacing and one with a window, at the same time. The short path fails and returns repeatedly, and the long one has a lower
-    /// rate and a higher delay; when the short one returns, its packets overtake those in flight on the long one. Both have losses. At its
-    /// limit of 2 Mbit/s a file takes at least 4 s, so that both changes happen during it, whenever the programs start.
+    /// A scheme with pacing and one with a window, at the same time. The short path fails and returns repeatedly, and
+    /// the long one has a lower rate and a higher delay; when the short one returns, its packets overtake those in
+    /// flight on the long one. Both have losses. At its limit of 2 Mbit/s a file takes at least 4 s, so that both
+    /// changes happen during it, whenever the programs start.
     #[test]
     fn files_arrive_after_a_route_change_and_a_lossy_path() {
         let test = "files over a route that changes";

@@ -55,8 +55,8 @@ pub struct Capture {
 }
 
 impl Capture {
-    /// Begins a file of what passes `links`, at the far end of each. `began_ns` are nanoseconds since 1970 at the start of the run;
-    /// 0 for a simulation.
+    /// Begins a file of what passes `links`, at the far end of each. `began_ns` are nanoseconds since 1970 at the start
+    /// of the run; 0 for a simulation.
     pub fn create(plan: &Plan, links: &[LinkId], path: &Path, began_ns: u64) -> io::Result<(Self, Written)> {
         let port = |link: &LinkId, backward: u32| PortId(2 * link.0 + backward);
         let names = links.iter().flat_map(|link| {

@@ -1,4 +1,5 @@
-//! The catalogue as JSON: schemes, strategies, metrics, series. The command prints it, and the reference pages are generated from it.
+//! The catalogue as JSON: schemes, strategies, metrics, series. The command prints it, and the reference pages are
+//! generated from it.
 
 use contract::{Family, ParamInfo, ParamValue, SeriesInfo};
 use schemes::Build;
@@ -6,8 +7,8 @@ use serde_json::{Value, json};
 
 use crate::{METRICS, RENAMED};
 
-/// The catalogue of schemes: a list of `{name, title, families, transport, router, rack, documented, sources, params}`; `router`: whether it needs a part in routers;
-/// `rack`: whether its flows over TCP have RACK-TLP by default.
+/// The catalogue of schemes: a list of `{name, title, families, transport, router, rack, documented, sources, params}`;
+/// `router`: whether it needs a part in routers; `rack`: whether its flows over TCP have RACK-TLP by default.
 pub fn schemes() -> Value {
     let rows = schemes::catalogue().into_iter().map(|entry| {
         json!({
@@ -53,8 +54,8 @@ pub fn metrics() -> Value {
     rows.collect()
 }
 
-/// Every series that can be recorded: a list of `{name, unit, subject, definition, offered_by}`, offered by `any run`, a transport or a
-/// scheme.
+/// Every series that can be recorded: a list of `{name, unit, subject, definition, offered_by}`, offered by `any run`,
+/// a transport or a scheme.
 pub fn series() -> Value {
     let mut rows = Vec::new();
     let mut add = |offered_by: &str, series: &[SeriesInfo]| {

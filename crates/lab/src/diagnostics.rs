@@ -1,4 +1,5 @@
-//! Diagnostics of a scenario: every error and every warning with its place, its key and a hint, below its line of the text.
+//! Diagnostics of a scenario: every error and every warning with its place, its key and a hint, below its line of the
+//! text.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -21,8 +22,8 @@ pub struct Problem {
     pub message: String,
     /// The scenario is accepted, but part of it has no effect, or cannot be measured.
     pub warning: bool,
-    /// Dotted key of the value, such as `topology.bottleneck.rate` or `flows.cubic.start`; entries of a list go by their name, or by
-    /// their number from 0 where they have none. Empty for the file as a whole.
+    /// Dotted key of the value, such as `topology.bottleneck.rate` or `flows.cubic.start`; entries of a list go by
+    /// their name, or by their number from 0 where they have none. Empty for the file as a whole.
     pub key: String,
     /// Where it stands in the text; `None` for the file as a whole.
     pub span: Option<Span>,
@@ -34,8 +35,8 @@ pub struct Problem {
     pub hint: Option<String>,
 }
 
-/// Diagnostics of one text: the errors for which it is refused, or the warnings of a scenario that is accepted. Displays as a
-/// picture of the text without colour.
+/// Diagnostics of one text: the errors for which it is refused, or the warnings of a scenario that is accepted.
+/// Displays as a picture of the text without colour.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problems {
     name: String,

@@ -44,7 +44,8 @@ struct FlowLog {
 }
 
 impl DrillScript {
-    /// Begins the record of a flow over TCP. The log goes into a run; after the run, [`DrillScript::write`] writes the script.
+    /// Begins the record of a flow over TCP. The log goes into a run; after the run, [`DrillScript::write`] writes the
+    /// script.
     pub fn begin(plan: &Plan, flow: FlowId) -> (Box<dyn PacketLog>, Self) {
         let rows = Arc::default();
         let header = match &*plan.blueprint.flows[flow.index()].kind {

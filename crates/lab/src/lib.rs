@@ -1,4 +1,5 @@
-//! Experiments: a text becomes a checked [`Scenario`], a scenario a complete [`Plan`], a plan a run, and a run a report.
+//! Experiments: a text becomes a checked [`Scenario`], a scenario a complete [`Plan`], a plan a run, and a run a
+//! report.
 
 mod capture;
 pub mod describe;

@@ -1,7 +1,8 @@
 //! Logs of congestion controllers in the qlog format, which qvis and other programs read.
 //!
-//! The file is a JSON text sequence [RFC7464] in the version of qlog that qvis opens, 0.3: draft-ietf-quic-qlog-main-schema-02, with the events of
-//! draft-ietf-quic-qlog-quic-events-01. The crate `qlog` of that version has times of 32 bits, too few for nanoseconds; ours are exact.
+//! The file is a JSON text sequence [RFC7464] in the version of qlog that qvis opens, 0.3:
+//! draft-ietf-quic-qlog-main-schema-02, with the events of draft-ietf-quic-qlog-quic-events-01. The crate `qlog` of
+//! that version has times of 32 bits, too few for nanoseconds; ours are exact.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -82,8 +83,8 @@ fn controller(flow: &FlowSpec) -> Option<&str> {
     }
 }
 
-/// The flows with a congestion controller that runs here, which can be logged, in the order of the plan. In an emulation, others have the controller of the
-/// kernel or of a program. Estimates of stacks for media are not logged.
+/// The flows with a congestion controller that runs here, which can be logged, in the order of the plan. In an
+/// emulation, others have the controller of the kernel or of a program. Estimates of stacks for media are not logged.
 pub fn controlled(plan: &Plan, emulated: bool) -> impl Iterator<Item = (&str, FlowId)> {
     let ours = move |flow: &FlowSpec| match flow.emulation.as_deref() {
         Some(FlowEmulation::Kernel(_) | FlowEmulation::Commands { .. }) if emulated => false,

@@ -203,9 +203,9 @@ impl Draft {
         Ok(Self { tree, source: Arc::new(Source::changed(&self.source, noted)) })
     }
 
-    /// Errors of the sweep, and all warnings: every value of every axis is tried by itself, up to a number of them. An error of the
-    /// scenario without its sweep is not repeated; a warning of it that no value of some axis gives holds in no cell, and is left
-    /// out.
+    /// Errors of the sweep, and all warnings: every value of every axis is tried by itself, up to a number of them. An
+    /// error of the scenario without its sweep is not repeated; a warning of it that no value of some axis gives holds
+    /// in no cell, and is left out.
     fn sweep_notes(&self, name: &str, without: &Attempt) -> (Vec<Note>, Vec<Note>) {
         let mut warnings = without.warnings.clone();
         let Some(sweep) = without.file.sweep.present() else { return (Vec::new(), warnings) };
@@ -297,8 +297,8 @@ impl Scenario {
         self.draft.tree.root.plain()
     }
 
-    /// The complete plan with this seed, or with the scenario's own, which was made when it was loaded. Fails where the seed is above
-    /// 2⁶³ − 1, or a file that the scenario names has changed.
+    /// The complete plan with this seed, or with the scenario's own, which was made when it was loaded. Fails where the
+    /// seed is above 2⁶³ − 1, or a file that the scenario names has changed.
     pub fn plan(&self, seed: Option<u64>) -> Result<Arc<Plan>, Problems> {
         let seed = match seed {
             None => return Ok(self.plan.clone()),
@@ -316,16 +316,16 @@ impl Scenario {
         }
     }
 
-    /// Warnings: keys without effect, and expectations that cannot be measured. With a sweep, what holds in every cell, and what holds with single
-    /// values of it.
+    /// Warnings: keys without effect, and expectations that cannot be measured. With a sweep, what holds in every cell,
+    /// and what holds with single values of it.
     pub fn warnings(&self) -> &Problems {
         let Warnings { notes, drawn } = &*self.warnings;
         drawn.get_or_init(|| Problems::of(&self.name, &self.draft.source, &self.draft.tree, notes))
     }
 
-    /// The scenario with one value changed or added. The key is dotted; an entry of a list goes by its name or its number
-    /// from 0, `*` is each of them: `topology.bottleneck.buffer`, `flows.cubic.params.beta`, `topology.links.l1.rate`, `events.0.at`,
-    /// `flows.*.scheme`.
+    /// The scenario with one value changed or added. The key is dotted; an entry of a list goes by its name or its
+    /// number from 0, `*` is each of them: `topology.bottleneck.buffer`, `flows.cubic.params.beta`,
+    /// `topology.links.l1.rate`, `events.0.at`, `flows.*.scheme`.
     pub fn with(&self, key: &str, value: &toml::Value) -> Result<Self, Problems> {
         self.with_each([(key, value)])
     }
@@ -353,8 +353,8 @@ impl Scenario {
         self.cell(&[], &self.axes())
     }
 
-    /// Every combination of the values of `[sweep]`, the last key varying fastest. The scenario itself, with no keys, where
-    /// it has no sweep. Fails where a combination is no scenario.
+    /// Every combination of the values of `[sweep]`, the last key varying fastest. The scenario itself, with no keys,
+    /// where it has no sweep. Fails where a combination is no scenario.
     pub fn cells(&self) -> Result<Vec<Cell>, Problems> {
         self.grid(&self.axes())
     }
@@ -371,8 +371,8 @@ impl Scenario {
         cells.into_iter().map(|keys| self.cell(&keys, axes).map(|cell| (keys, cell))).collect()
     }
 
-    /// One cell of a sweep over `axes`: the scenario without its own sweep, with `keys` set. A series that the cell does not offer
-    /// and another one would is not recorded in it. Fails where it is no scenario.
+    /// One cell of a sweep over `axes`: the scenario without its own sweep, with `keys` set. A series that the cell
+    /// does not offer and another one would is not recorded in it. Fails where it is no scenario.
     pub fn cell(&self, keys: &[(String, toml::Value)], axes: &[Axis]) -> Result<Self, Problems> {
         let whole = |refusal| self.whole(refusal);
         let keys = keys.iter().map(|(key, value)| (key.as_str(), value));

@@ -1,7 +1,7 @@
 //! The transport stacks that are not ours: which this build contains, and what each takes.
 //!
-//! A stack is a module and a feature of the crate `stacks`, a word of [`StackWord`], a feature of this crate, and an arm below. A QUIC stack has the interface
-//! of `stacks::quinn`, and is a line.
+//! A stack is a module and a feature of the crate `stacks`, a word of [`StackWord`], a feature of this crate, and an
+//! arm below. A QUIC stack has the interface of `stacks::quinn`, and is a line.
 
 use sim::{Encoder, MakeEnds};
 use stack::quic::FlowControl;

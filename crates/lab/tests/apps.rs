@@ -65,9 +65,9 @@ loss = 0.0
     assert_eq!(durations_ms(&run(&plan(&format!("{lossy}{app}")))), [3021.44, 21.44]);
 }
 
-/// Objects of 1000 B: one, then two at once over two connections, then one after 5 ms. Requests of the second step share the wire back, 0.4 ms, and the
-/// answers the wire there: 21.44 + (0.4 + 21.44) + 0.64 for the second answer; the last object waits for the first of the two. The requests leave 0.4 ms apart, so
-/// that the answers are 1.04 ms apart.
+/// Objects of 1000 B: one, then two at once over two connections, then one after 5 ms. Requests of the second step
+/// share the wire back, 0.4 ms, and the answers the wire there: 21.44 + (0.4 + 21.44) + 0.64 for the second answer; the
+/// last object waits for the first of the two. The requests leave 0.4 ms apart, so that the answers are 1.04 ms apart.
 #[test]
 fn a_page_takes_the_longest_path_of_its_graph() {
     let app = r#"app = { kind = "page", connections = 2, count = 1, objects = [
@@ -83,7 +83,8 @@ fn a_page_takes_the_longest_path_of_its_graph() {
     assert_eq!(outcome.report.value("app.one.exchange_bytes"), Some(4000.0));
 }
 
-/// Three servers send one segment each over their own wire; the request of the third is the last on no shared wire: the slowest decides.
+/// Three servers send one segment each over their own wire; the request of the third is the last on no shared wire: the
+/// slowest decides.
 #[test]
 fn incast_waits_for_the_slowest() {
     let text = r#"
@@ -106,7 +107,8 @@ app = { kind = "incast", size = "1000 B", count = 4 }
     assert_eq!(durations_ms(&run(&plan(text))), [61.44; 4]);
 }
 
-/// Segments of 1 s at 1 Mbit/s are 125 000 B, 125 segments of 1040 B: the wire needs 130 ms for each at its whole rate, so that the player never stalls.
+/// Segments of 1 s at 1 Mbit/s are 125 000 B, 125 segments of 1040 B: the wire needs 130 ms for each at its whole rate,
+/// so that the player never stalls.
 #[test]
 fn a_player_on_an_idle_wire_never_stalls() {
     let app = r#"app = { kind = "player", rates = ["1 Mbit/s", "2 Mbit/s", "20 Mbit/s"], segment = "1 s" }

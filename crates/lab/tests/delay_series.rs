@@ -1,4 +1,5 @@
-//! The series of delays: means over the packets of each interval, which agree with the tables and with the queue itself.
+//! The series of delays: means over the packets of each interval, which agree with the tables and with the queue
+//! itself.
 
 mod common;
 

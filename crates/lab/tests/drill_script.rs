@@ -45,7 +45,8 @@ fn an_exported_flow_passes_the_drill() {
         let options = Options { scheme: Some(scheme.to_owned()), ..Options::default() };
         let report = drill::drill(&script, &options);
         assert_eq!(report.outcome, Outcome::Pass, "{scheme}");
-        // two seconds at 10 Mbit/s are at most 1667 segments of 1500 bytes, and more leave, because the short buffer drops some
+        // two seconds at 10 Mbit/s are at most 1667 segments of 1500 bytes, and more leave, because the short buffer
+        // drops some
         assert!((500..2000).contains(&report.packets), "{} packets", report.packets);
         assert!(report.assertions > 10, "{} assertions", report.assertions);
         assert!(exported.text.contains(&format!("net.ipv4.tcp_congestion_control={scheme} ")));

@@ -7,8 +7,8 @@ use lab::{Report, load};
 use schemes::{Build, Entry};
 use units::{Rate, UnitText};
 
-/// An ordinary network: rates of the links beside the bottleneck, of the bottleneck, and its one-way delay. The buffer holds two
-/// bandwidth-delay products, as a router of an access network does.
+/// An ordinary network: rates of the links beside the bottleneck, of the bottleneck, and its one-way delay. The buffer
+/// holds two bandwidth-delay products, as a router of an access network does.
 struct Network {
     edge: &'static str,
     bottleneck: &'static str,
@@ -164,7 +164,8 @@ to = ["d1"]
     )
 }
 
-/// A group that loses most of its packets, because no router sees the bottleneck, is warned of; one that does not, is not.
+/// A group that loses most of its packets, because no router sees the bottleneck, is warned of; one that does not, is
+/// not.
 #[test]
 fn a_bottleneck_that_no_router_by_name_sees_is_warned_of() {
     let with_parts = schemes::catalogue().into_iter();

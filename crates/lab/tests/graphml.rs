@@ -1,4 +1,5 @@
-//! Rates and delays of graphs that are read from files: what the scenario says, what the file says, and what neither does.
+//! Rates and delays of graphs that are read from files: what the scenario says, what the file says, and what neither
+//! does.
 
 use std::fmt::Write;
 use std::fs;
@@ -7,7 +8,8 @@ use std::path::PathBuf;
 use lab::{Problems, Scenario};
 use units::{Duration, Rate};
 
-/// A ring of nodes: latitude and longitude, if they are in the file, and the rate of the link to the next node in bit/s.
+/// A ring of nodes: latitude and longitude, if they are in the file, and the rate of the link to the next node in
+/// bit/s.
 type Ring<'a> = [(Option<(f64, f64)>, &'a str)];
 
 fn load(name: &str, ring: &Ring<'_>, topology: &str) -> Result<Scenario, Problems> {

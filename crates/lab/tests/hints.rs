@@ -1,4 +1,5 @@
-//! Hints for values that are not what the key takes: the text that they suggest is accepted, and means what was most likely meant.
+//! Hints for values that are not what the key takes: the text that they suggest is accepted, and means what was most
+//! likely meant.
 
 use std::sync::Arc;
 

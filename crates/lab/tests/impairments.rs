@@ -64,7 +64,8 @@ fn a_policer_and_a_shaper_are_those_of_both_directions_unless_one_is_empty() {
 
 #[test]
 fn a_buffer_in_bdp_is_that_of_the_shaper() {
-    // a round trip of 40 ms at 0.6 Mbit/s is 3000 bytes, two packets of 1500; at the 1 Mbit/s of the link it were 5000 bytes
+    // a round trip of 40 ms at 0.6 Mbit/s is 3000 bytes, two packets of 1500; at the 1 Mbit/s of the link it were 5000
+    // bytes
     let plan = link("shaper = { rate = \"600 kbit/s\", burst = \"1600 B\" }, buffer = \"1 bdp\"");
     assert_eq!(plan.blueprint.links[0].forward.queue.limit, sim::Limit::Packets(2));
 }

@@ -181,7 +181,8 @@ fn batches_are_read_and_printed() {
     same(&plan);
 }
 
-/// The nearest producer is 20 ms away: 2 Mbit/s · 40 ms / 8800 bit = 9.09 packets; the other path is not used, but counts as well.
+/// The nearest producer is 20 ms away: 2 Mbit/s · 40 ms / 8800 bit = 9.09 packets; the other path is not used, but
+/// counts as well.
 #[test]
 fn a_buffer_in_products_holds_the_round_trip_to_the_nearest_producer() {
     let plan = plan(&format!("{NET}{FILMS}{}", windowed("")));

@@ -245,7 +245,8 @@ fn a_flow_counts_all_its_drops_by_reason_and_a_link_those_that_happen_at_it() {
             "{reason}"
         );
     }
-    // 450 packets of 1000 bytes in two seconds have no route at a, and at b those that were on link ab: at most two in 9 ms
+    // 450 packets of 1000 bytes in two seconds have no route at a, and at b those that were on link ab: at most two in
+    // 9 ms
     assert!((450.0..=452.0).contains(&value("flow.f.drops_no_route")), "{}", value("flow.f.drops_no_route"));
     assert_eq!(report.value("link.bc.drops_no_route"), None);
     let sum = ["queue_full", "early", "random_loss", "link_down", "no_route", "hop_limit"]
@@ -300,7 +301,8 @@ fn a_fat_tree_has_its_switches_hosts_and_paths() {
         }
         assert!(connected(&plan));
     }
-    // hosts 1 and 2 share an edge switch, 1 and 3 a pod with k/2 aggregation switches; between pods there is a path over each of (k/2)² cores
+    // hosts 1 and 2 share an edge switch, 1 and 3 a pod with k/2 aggregation switches; between pods there is a path
+    // over each of (k/2)² cores
     let plan = plan(&format!("kind = \"fat_tree\"\nk = 8\n{CLOS}"), "host1", "host128");
     assert_eq!(shortest_paths(&plan, "host1", "host2"), 1);
     assert_eq!(shortest_paths(&plan, "host1", "host5"), 4);
@@ -348,8 +350,8 @@ fn many_flows(routing: &str, flows: u32) -> String {
 
 #[test]
 fn equal_paths_share_many_flows_evenly_and_a_flow_keeps_to_one() {
-    // a packet of each of 2000 flows at 0 s and another at 1 s, over four cores: 1000 per core, with a deviation of √(2000 · ¼ · ¾) = 19 flows of two
-    // packets each, of which four are allowed
+    // a packet of each of 2000 flows at 0 s and another at 1 s, over four cores: 1000 per core, with a deviation of
+    // √(2000 · ¼ · ¾) = 19 flows of two packets each, of which four are allowed
     let loads: Vec<u64> = core_loads(&many_flows("", 2000)).into_iter().filter(|sent| *sent > 0).collect();
     assert_eq!((loads.len(), loads.iter().sum::<u64>()), (4, 4000));
     assert!(loads.iter().all(|sent| (844..=1156).contains(sent)), "{loads:?}");
@@ -373,8 +375,8 @@ fn directions(plan: &Plan, name: &str) -> [(u64, u64); 2] {
         .map(|port| (port.rate.as_bps() / 1_000_000, port.delay.as_nanos() / 1_000_000))
 }
 
-/// In every generator a link that `links` names has the keys that are written there, and all others those of its template; no other link
-/// changes.
+/// In every generator a link that `links` names has the keys that are written there, and all others those of its
+/// template; no other link changes.
 #[test]
 fn a_link_of_every_generator_can_differ_from_its_template() {
     let graph = format!("kind = \"graphml\"\nfile = \"triangle.graphml\"\nrate_from_file = true\n{LINK}");

@@ -1,5 +1,6 @@
-//! The record of packets: a run with a record is the same run, and every number that packets show follows from its rows. Checked on every scenario of the
-//! folder `scenarios`, which together have every kind of network, queue, impairment and change.
+//! The record of packets: a run with a record is the same run, and every number that packets show follows from its
+//! rows. Checked on every scenario of the folder `scenarios`, which together have every kind of network, queue,
+//! impairment and change.
 
 mod packet_rows;
 

@@ -35,7 +35,8 @@ every = "10 ms"
 series = ["window", "in_flight", "srtt"]
 "#;
 
-/// Runs `text` with the logs of `flows`; the hash of the trace, the series of the first flow, and the records of each log.
+/// Runs `text` with the logs of `flows`; the hash of the trace, the series of the first flow, and the records of each
+/// log.
 fn logged(text: &str, flows: &[&str], test: &str) -> (lab::Outcome, Vec<Vec<Value>>) {
     let plan = plan(text);
     let folder = std::env::temp_dir().join(format!("thalweg-qlog-{test}-{}", std::process::id()));

@@ -1,5 +1,5 @@
-//! A stream whose packets overtake is not a stream that loses: every scheme for streams, groups and named data keeps at least half of its throughput, or
-//! the reason is listed.
+//! A stream whose packets overtake is not a stream that loses: every scheme for streams, groups and named data keeps at
+//! least half of its throughput, or the reason is listed.
 
 mod common;
 
@@ -21,7 +21,8 @@ const NETWORKS: [Network; 4] = [
     Network { rate: "10 Mbit/s", delay: "46 ms", buffer: 100 },
 ];
 
-/// One packet in a thousand and in a hundred overtakes all others on the way; delays vary by ± 1 and ± 5 ms, and packets overtake.
+/// One packet in a thousand and in a hundred overtakes all others on the way; delays vary by ± 1 and ± 5 ms, and
+/// packets overtake.
 const FORMS: [(&str, &str); 4] = [
     ("0.1 %", "impair = { reorder = 0.001 }"),
     ("1 %", "impair = { reorder = 0.01 }"),
@@ -134,8 +135,9 @@ fn a_stream_whose_packets_overtake_is_not_a_stream_that_loses() {
     assert!(REASONS.iter().all(|(scheme, ..)| reasons.contains(scheme)), "{reasons:?}");
 }
 
-/// The network with which CVIHIS ended at its minimum of 8 kbit/s for ever, with every seed; and the same with 0.1, 1 and 2 % of random loss and a
-/// noise that is not in order. AIMD by [CVIHIS Table 1] has about √(11/(p·RTT)) packets per second at a loss rate p; half of that is asked.
+/// The network with which CVIHIS ended at its minimum of 8 kbit/s for ever, with every seed; and the same with 0.1, 1
+/// and 2 % of random loss and a noise that is not in order. AIMD by [CVIHIS Table 1] has about √(11/(p·RTT)) packets
+/// per second at a loss rate p; half of that is asked.
 #[test]
 fn cvihis_survives_rare_reordering_and_random_loss() {
     let entry = schemes::find("cvihis").expect("it is in the catalogue");

@@ -1,5 +1,5 @@
-//! Every scenario of the folder `scenarios` meets its expectations, and its printed plan is the same plan. Those of `scenarios/broken` are networks in
-//! which a scheme is known to fail.
+//! Every scenario of the folder `scenarios` meets its expectations, and its printed plan is the same plan. Those of
+//! `scenarios/broken` are networks in which a scheme is known to fail.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
-//! Every kind of file that a scenario names, as other systems and programs save it: the bytes differ, and what they say does not.
+//! Every kind of file that a scenario names, as other systems and programs save it: the bytes differ, and what they say
+//! does not.
 
 use std::fs;
 use std::path::PathBuf;

@@ -1,9 +1,9 @@
 //! No headline exceeds the capacity of the links that its flows cross.
 //!
-//! Let a set of flows cross a link, C be the bits that the link can carry in the measured span, S the bits that it has sent before the
-//! span, and R the bits that the receivers have by then. Receivers can only have bits that the link has sent: R + (bits in the span) ≤ S +
-//! C. So the total of the flows is at most (C + S − R) / span; S − R is the data between the link and the receivers at the end of the
-//! warm-up, and 0 without a warm-up.
+//! Let a set of flows cross a link, C be the bits that the link can carry in the measured span, S the bits that it has
+//! sent before the span, and R the bits that the receivers have by then. Receivers can only have bits that the link has
+//! sent: R + (bits in the span) ≤ S + C. So the total of the flows is at most (C + S − R) / span; S − R is the data
+//! between the link and the receivers at the end of the warm-up, and 0 without a warm-up.
 
 use lab::{Outcome, Plan};
 use proptest::prelude::*;
@@ -230,7 +230,8 @@ fn check(case: &Case) -> Result<(), TestCaseError> {
             let ahead = before.as_ref().map_or(0.0, |before| {
                 before.trace.ports[2 * wire].sent_bytes as f64 * 8.0 - bits(before, &over, total)
             });
-            // times are whole nanoseconds: the link may be one early with each packet that does not directly follow another
+            // times are whole nanoseconds: the link may be one early with each packet that does not directly follow
+            // another
             let early = (port.sent_packets + 10) as f64 * 30e6 / 1e9 + 16.0;
             let (found, bound) = (bits(&outcome, &over, total), port.capacity_bits as f64 + ahead + early);
             prop_assert!(

@@ -133,7 +133,8 @@ fn frames_that_depend_on_a_lost_frame_are_undecodable() {
     assert_eq!(lossy(""), lossy("depends = \"intra\""));
 }
 
-/// 1.5 Mbit/s at 30 frames per second are 6250 bytes: seven packets of at most 1000 bytes. The path takes 22 ms of propagation, and at least the transmission of 250 bytes of the last packet.
+/// 1.5 Mbit/s at 30 frames per second are 6250 bytes: seven packets of at most 1000 bytes. The path takes 22 ms of
+/// propagation, and at least the transmission of 250 bytes of the last packet.
 #[test]
 fn an_encoder_follows_the_scheme_up_to_its_highest_rate() {
     let encoder =

@@ -1,4 +1,5 @@
-//! Every scenario in `warned/` is accepted with the warnings in the file beside it; the scenarios of the repository have none.
+//! Every scenario in `warned/` is accepted with the warnings in the file beside it; the scenarios of the repository
+//! have none.
 
 use std::fs;
 use std::path::{Path, PathBuf};

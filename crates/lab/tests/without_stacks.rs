@@ -1,4 +1,5 @@
-//! A build without stacks. str0m is not in the usual build; for the others `cargo test -p lab --no-default-features --test without_stacks`.
+//! A build without stacks. str0m is not in the usual build; for the others
+//! `cargo test -p lab --no-default-features --test without_stacks`.
 
 mod common;
 

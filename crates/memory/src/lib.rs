@@ -1,17 +1,18 @@
-//! Requests to the processor and to the system about memory, which have no effect but on time, and how much of it there is.
+//! Requests to the processor and to the system about memory, which have no effect but on time, and how much of it there
+//! is.
 //!
-//! The memory that the next event of a simulation needs is requested, so that it arrives in the caches while the current one is handled.
-//! In a network of a hundred thousand flows nearly every event is at a port and an endpoint whose memory is not in any cache. Their addresses are
-//! known one event before.
+//! The memory that the next event of a simulation needs is requested, so that it arrives in the caches while the
+//! current one is handled. In a network of a hundred thousand flows nearly every event is at a port and an endpoint
+//! whose memory is not in any cache. Their addresses are known one event before.
 //!
-//! Large lists, such as those of all ports, all endpoints and all names of a table, are in large pages where the system has them, because a processor finds the place of few small ones without
-//! walking through tables in memory.
+//! Large lists, such as those of all ports, all endpoints and all names of a table, are in large pages where the system
+//! has them, because a processor finds the place of few small ones without walking through tables in memory.
 
 /// Size of a cache line, in bytes.
 pub const LINE: usize = 64;
 
-/// Requests the first `lines` cache lines of `value`, at most all of it. A hint: it never waits, and does nothing on processors for which the
-/// compiler offers none.
+/// Requests the first `lines` cache lines of `value`, at most all of it. A hint: it never waits, and does nothing on
+/// processors for which the compiler offers none.
 #[inline(always)]
 pub fn prefetch<T>(value: &T, lines: usize) {
     (0..lines.min(size_of::<T>().div_ceil(LINE))).for_each(|line| request(value, line));
@@ -29,7 +30,8 @@ const LARGE_LIST: usize = 4 << 20;
 #[cfg(target_os = "linux")]
 const ADVISED: usize = 64 << 10;
 
-/// An empty list with the capacity for `count` elements; in large pages if it is large and the system has them (`transparent_hugepage` of Linux).
+/// An empty list with the capacity for `count` elements; in large pages if it is large and the system has them
+/// (`transparent_hugepage` of Linux).
 pub fn list_in_large_pages<T>(count: usize) -> Vec<T> {
     let list = Vec::with_capacity(count);
     #[cfg(target_os = "linux")]
@@ -84,8 +86,8 @@ fn request<T>(value: &T, line: usize) {
     let _ = (value, line);
 }
 
-/// Bytes that this process can still take, as the system estimates it: `MemAvailable` of Linux, or less if a control group of the process
-/// (cgroup v2) limits it; `None` where no system says it.
+/// Bytes that this process can still take, as the system estimates it: `MemAvailable` of Linux, or less if a control
+/// group of the process (cgroup v2) limits it; `None` where no system says it.
 pub fn available() -> Option<u64> {
     let read = |path: &str| std::fs::read_to_string(path).ok();
     let mut bytes = field(&read("/proc/meminfo")?, "MemAvailable:")? * 1024;

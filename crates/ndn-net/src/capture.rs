@@ -1,4 +1,5 @@
-//! Captures of a consumer or producer. Frames of a stream are written as datagrams with port 6363 of the loopback address.
+//! Captures of a consumer or producer. Frames of a stream are written as datagrams with port 6363 of the loopback
+//! address.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 

@@ -61,7 +61,8 @@ impl Fetch {
                 initial: Duration::from_secs(1),
                 min: Duration::from_millis(200),
                 max: Duration::from_secs(60),
-                // differs: k doubles with every expired segment of a burst instead of once per window, so its maximum is low
+                // differs: k doubles with every expired segment of a burst instead of once per window, so its maximum
+                // is low
                 backoff: 4,
                 scan: Duration::ZERO,
             },
@@ -294,8 +295,8 @@ fn run<C: Transport>(
     result
 }
 
-/// Bytes of headers around a Data packet: a link packet with a label, UDP and IPv4. Consumers with an explicit rate would otherwise request more
-/// than links carry.
+/// Bytes of headers around a Data packet: a link packet with a label, UDP and IPv4. Consumers with an explicit rate
+/// would otherwise request more than links carry.
 fn around() -> u64 {
     let mut frame = Vec::new();
     LinkPacket::whole(LinkHeader { label: Label([u64::MAX; 4]), ..LinkHeader::default() }, &[0; 1000])

@@ -1,7 +1,9 @@
-//! Named Data Networking (NDN) over real networks: a consumer that fetches files, a producer that serves them, and a forwarder ([`forwarder`]).
+//! Named Data Networking (NDN) over real networks: a consumer that fetches files, a producer that serves them, and a
+//! forwarder ([`forwarder`]).
 //!
-//! The consumer is `stack::ndn::Consumer` with any scheme of the catalogue, driven by the wall clock instead of the simulator's. The packets are
-//! those of `wire::ndn`, which other NDN programs use. A [`Transport`] moves frames: real sockets ([`connect`]), or a simulated network in tests.
+//! The consumer is `stack::ndn::Consumer` with any scheme of the catalogue, driven by the wall clock instead of the
+//! simulator's. The packets are those of `wire::ndn`, which other NDN programs use. A [`Transport`] moves frames: real
+//! sockets ([`connect`]), or a simulated network in tests.
 
 mod capture;
 mod discovery;

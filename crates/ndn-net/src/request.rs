@@ -12,8 +12,8 @@ pub(super) struct Retries {
     pub(super) timeout: Duration,
 }
 
-/// Sends `interest` until Data answer it; `make` writes the Interest with the given nonce. The valid Data packet is in `answer`. Data with
-/// a wrong digest are ignored.
+/// Sends `interest` until Data answer it; `make` writes the Interest with the given nonce. The valid Data packet is in
+/// `answer`. Data with a wrong digest are ignored.
 pub(super) fn request<C: Transport>(
     face: &mut Face<C>,
     interest: &Interest<'_>,

@@ -37,7 +37,8 @@ impl Serve {
     /// Maximum size of a segment in bytes: with a long name and a signature it fits into a packet.
     pub const LONGEST_SEGMENT: usize = 8400;
 
-    /// Serves a file under this name and version as ndnd does: segments of 8000 bytes, fresh for 4 s [ndnd: object, client_produce].
+    /// Serves a file under this name and version as ndnd does: segments of 8000 bytes, fresh for 4 s
+    /// [ndnd: object, client_produce].
     pub const fn new(name: Name, version: u64, began_ms: u64) -> Self {
         let freshness = Duration::from_secs(4);
         Self { name, version, segment: 8000, freshness, register: true, cost: 0, began_ms }

@@ -44,7 +44,8 @@ impl AsFd for Socket {
     }
 }
 
-/// Connects to the forwarder at `place`. Over UDP nothing is sent yet, so that a missing forwarder is noticed only later.
+/// Connects to the forwarder at `place`. Over UDP nothing is sent yet, so that a missing forwarder is noticed only
+/// later.
 pub fn connect(place: &FaceUri) -> Result<Socket, Failure> {
     let failed = |error| Failure::NoForwarder { place: place.clone(), error };
     match place {

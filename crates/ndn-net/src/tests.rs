@@ -284,8 +284,8 @@ fn answers_that_are_no_use_are_refused() {
 /// A packet that was sent, and what was said about it.
 type Sent = (LinkHeader, Vec<u8>);
 
-/// A producer with a forwarder at the far end that takes commands; Interests come in at the given milliseconds. What was served, and what
-/// it sent.
+/// A producer with a forwarder at the far end that takes commands; Interests come in at the given milliseconds. What
+/// was served, and what it sent.
 fn produce(
     serving: &Serve,
     content: &[u8],

@@ -5,7 +5,8 @@ use std::net::SocketAddr;
 
 use units::Time;
 
-/// Moves frames to and from the next forwarder, and has a clock. Sockets are one implementation; tests have a simulated network.
+/// Moves frames to and from the next forwarder, and has a clock. Sockets are one implementation; tests have a simulated
+/// network.
 pub trait Transport {
     /// The current time of a monotonic clock. Only differences have a meaning.
     fn now(&mut self) -> Time;
@@ -16,8 +17,8 @@ pub trait Transport {
     /// Passes received frames to `take`, some at a time. Returns false if there were none.
     fn receive(&mut self, take: &mut dyn FnMut(&[u8])) -> Result<bool, TransportError>;
 
-    /// Sends a frame. If the system does not accept it now, it waits for [`Transport::flush`]. Returns false if there is no room and the
-    /// frame is lost.
+    /// Sends a frame. If the system does not accept it now, it waits for [`Transport::flush`]. Returns false if there
+    /// is no room and the frame is lost.
     fn send(&mut self, frame: &[u8]) -> Result<bool, TransportError>;
 
     /// Passes waiting frames to the system, as far as it accepts them.

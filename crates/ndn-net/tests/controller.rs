@@ -1,7 +1,7 @@
 //! Tests of a controller and forwarders with agents, on a simulated network.
 //!
-//! `/film` is served at `r2` and at `r3`; a consumer at `r1` can use either, over links of 4 Mbit/s. The first is used until a command of the
-//! controller.
+//! `/film` is served at `r2` and at `r3`; a consumer at `r1` can use either, over links of 4 Mbit/s. The first is used
+//! until a command of the controller.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -373,7 +373,8 @@ fn a_controller_that_dies_leaves_its_commands_in_force_and_one_that_comes_back_l
     // traffic flowed on meanwhile, by the second link
     assert!(r1.bytes_in.iter().sum::<u64>() > carried(secs(13)), "{:?}", r1.bytes_in);
     assert!(r1.bytes_in[1] > carried(secs(8)), "{:?}", r1.bytes_in);
-    // that the prefix is at the second link it can know from the agent alone: it moves it from there, since it has forgotten that it was moved
+    // that the prefix is at the second link it can know from the agent alone: it moves it from there, since it has
+    // forgotten that it was moved
     assert_eq!(central.meter.count(Count::Reroutes), 1);
     assert!(r1.bytes_in[0] > carried(secs(4)), "{:?}", r1.bytes_in);
 }

@@ -14,13 +14,15 @@ pub fn strategies() -> String {
     lab::describe::strategies().to_string()
 }
 
-/// The models of links whose rates follow a trace: a list of `{name, about, mean_bps, low_bps, high_bps, outage, period_s}`.
+/// The models of links whose rates follow a trace: a list of
+/// `{name, about, mean_bps, low_bps, high_bps, outage, period_s}`.
 #[pyfunction]
 pub fn trace_models() -> String {
     lab::traces::models().to_string()
 }
 
-/// The trace of a model as text: CSV, or delivery opportunities in the format of mahimahi. `None` if no model has this name.
+/// The trace of a model as text: CSV, or delivery opportunities in the format of mahimahi. `None` if no model has this
+/// name.
 #[pyfunction]
 pub fn model_trace(model: &str, seed: u64, opportunities: bool) -> Option<String> {
     lab::traces::text(model, seed, opportunities)

@@ -37,8 +37,9 @@ impl SdnControl {
     }
 }
 
-/// Controls forwarders with the network and `[sdn]` of a plan, at `listen`, until it is stopped. Returns its status as JSON. Raises
-/// `ValueError` for plans without named data and a controller, `OSError` for a socket that cannot be opened.
+/// Controls forwarders with the network and `[sdn]` of a plan, at `listen`, until it is stopped. Returns its status as
+/// JSON. Raises `ValueError` for plans without named data and a controller, `OSError` for a socket that cannot be
+/// opened.
 #[pyfunction]
 pub fn ndn_control(
     py: Python<'_>,

@@ -7,8 +7,8 @@ use pyo3::prelude::*;
 use serde_json::{Value, json};
 use units::Duration;
 
-/// Drills our TCP with a script. `params` are parameters of the scheme, as values of TOML. Returns the report as JSON. Raises `ValueError` for values that are
-/// no parameters.
+/// Drills our TCP with a script. `params` are parameters of the scheme, as values of TOML. Returns the report as JSON.
+/// Raises `ValueError` for values that are no parameters.
 #[pyfunction]
 #[pyo3(signature = (text, scheme = None, *, params = Vec::new(), standard = false))]
 pub fn drill(

@@ -64,7 +64,8 @@ pub(crate) struct Files {
 }
 
 impl Files {
-    /// Begins all files. Raises `KeyError` for an unknown link or a flow without a controller, `OSError` for a file that cannot be written.
+    /// Begins all files. Raises `KeyError` for an unknown link or a flow without a controller, `OSError` for a file
+    /// that cannot be written.
     pub(crate) fn open(&self, plan: &Plan, began_ns: u64) -> PyResult<(Observers, Vec<Written>)> {
         let unknown = |name: &String| PyKeyError::new_err(name.clone());
         let failed = |path: &PathBuf, error| PyOSError::new_err(format!("{}: {error}", path.display()));

@@ -44,9 +44,9 @@ impl ForwardControl {
     }
 }
 
-/// Runs a forwarder with `settings`, JSON with the keys of a settings file, until it is stopped. Returns its status as JSON. If `pcap` is
-/// given, packets of its faces are written to this capture file. Raises `ValueError` for invalid settings, `OSError` for sockets or a file
-/// that cannot be opened.
+/// Runs a forwarder with `settings`, JSON with the keys of a settings file, until it is stopped. Returns its status as
+/// JSON. If `pcap` is given, packets of its faces are written to this capture file. Raises `ValueError` for invalid
+/// settings, `OSError` for sockets or a file that cannot be opened.
 #[pyfunction]
 #[pyo3(signature = (settings, control, pcap=None))]
 pub fn ndn_forward(
@@ -82,8 +82,8 @@ pub fn ndn_forward(
     ended.map(|report| report.to_string()).map_err(failed)
 }
 
-/// Runs several forwarders with endpoints in one process for a duration. `experiment` is JSON: `hosts`, `wires`, `span_s`. Returns the
-/// results as JSON.
+/// Runs several forwarders with endpoints in one process for a duration. `experiment` is JSON: `hosts`, `wires`,
+/// `span_s`. Returns the results as JSON.
 #[pyfunction]
 pub fn ndn_together(py: Python<'_>, experiment: &str, control: &ForwardControl) -> PyResult<String> {
     let mut tree = Table::top(experiment)?;

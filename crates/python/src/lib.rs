@@ -20,7 +20,8 @@ mod values;
 
 use pyo3::prelude::*;
 
-/// The native part of `python/thalweg`. Functions take and return plain values; structured values are passed as JSON text.
+/// The native part of `python/thalweg`. Functions take and return plain values; structured values are passed as JSON
+/// text.
 #[pymodule]
 mod _native {
     #[pymodule_export]

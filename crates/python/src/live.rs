@@ -6,8 +6,9 @@ use pyo3::prelude::*;
 use serde_json::json;
 use units::Duration;
 
-/// Measures the pacing of this host and returns its accuracy as JSON. `method` is `sleep`, `exact`, `spin`, `mixed` or `tick`. `aside_ns`
-/// is how long before a departure `mixed` starts to spin, and the interval of `tick`. With `size`, each departure is a datagram.
+/// Measures the pacing of this host and returns its accuracy as JSON. `method` is `sleep`, `exact`, `spin`, `mixed` or
+/// `tick`. `aside_ns` is how long before a departure `mixed` starts to spin, and the interval of `tick`. With `size`,
+/// each departure is a datagram.
 #[pyfunction]
 pub fn measure_pacing(
     py: Python<'_>,

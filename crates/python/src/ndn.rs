@@ -120,8 +120,8 @@ pub fn ndn_get(py: Python<'_>, wanted: &str, path: Option<&str>, control: &NdnCo
     Ok(report.to_string())
 }
 
-/// Serves a file until it is stopped. `wanted` is JSON. The content is the file at `path`, or `content` if that is None. Returns the result
-/// as JSON.
+/// Serves a file until it is stopped. `wanted` is JSON. The content is the file at `path`, or `content` if that is
+/// None. Returns the result as JSON.
 #[pyfunction]
 pub fn ndn_put(
     py: Python<'_>,

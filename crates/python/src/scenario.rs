@@ -65,7 +65,8 @@ impl Scenario {
         self.0.is_slow()
     }
 
-    /// Warnings about keys without effect and results that cannot be measured: a list in JSON, in the format of `ScenarioError`.
+    /// Warnings about keys without effect and results that cannot be measured: a list in JSON, in the format of
+    /// `ScenarioError`.
     #[getter]
     fn warnings(&self) -> String {
         self.0.warnings().to_json().to_string()
@@ -83,8 +84,8 @@ impl Scenario {
         py.detach(|| self.0.with_all(&changes)).map(Self).map_err(|diagnostics| refused(py, &diagnostics))
     }
 
-    /// The scenarios of all cells of a grid of dotted keys and values, without their own sweep; the last key varies fastest. A series that
-    /// only other cells offer is not recorded in a cell.
+    /// The scenarios of all cells of a grid of dotted keys and values, without their own sweep; the last key varies
+    /// fastest. A series that only other cells offer is not recorded in a cell.
     fn grid(&self, py: Python<'_>, axes: &Bound<'_, PyDict>) -> PyResult<Vec<Self>> {
         let axes = values::axes(axes)?;
         let cells = py.detach(|| self.0.grid(&axes)).map_err(|diagnostics| refused(py, &diagnostics))?;
@@ -154,7 +155,8 @@ impl Plan {
         lab::drillable(&self.0).map(|(name, _)| name).collect()
     }
 
-    /// Names of the flows with a congestion controller of this library, which qlog files can show; fewer in an emulation.
+    /// Names of the flows with a congestion controller of this library, which qlog files can show; fewer in an
+    /// emulation.
     #[pyo3(signature = (*, emulated = false))]
     fn controlled(&self, emulated: bool) -> Vec<&str> {
         lab::controlled(&self.0, emulated).map(|(name, _)| name).collect()
@@ -175,8 +177,9 @@ impl Plan {
         .to_string()
     }
 
-    /// Runs to the end, or until `control` stops it. Releases the interpreter lock. When `control` requests `keep`, the tables up to now
-    /// are written to `folder`. `files` has the links of a capture with its file, and flows with their qlog files. Raises `SchemeError`.
+    /// Runs to the end, or until `control` stops it. Releases the interpreter lock. When `control` requests `keep`, the
+    /// tables up to now are written to `folder`. `files` has the links of a capture with its file, and flows with their
+    /// qlog files. Raises `SchemeError`.
     #[pyo3(signature = (control, files, folder = None))]
     fn run(&self, py: Python<'_>, control: &Control, files: Files, folder: Option<PathBuf>) -> PyResult<Run> {
         let (observers, written) = files.open(&self.0, 0)?;
@@ -203,8 +206,8 @@ impl Plan {
         Ok(run)
     }
 
-    /// Runs to the end, or until `control` stops it, and writes the record of every packet to `folder`. Releases the interpreter lock. Raises
-    /// `SchemeError`, and `OSError` if the record is not complete.
+    /// Runs to the end, or until `control` stops it, and writes the record of every packet to `folder`. Releases the
+    /// interpreter lock. Raises `SchemeError`, and `OSError` if the record is not complete.
     fn record(&self, py: Python<'_>, control: &Control, folder: PathBuf) -> PyResult<Run> {
         let failed = |error: tables::Error| PyOSError::new_err(error.to_string());
         let (log, record) = tables::record(&self.0, &folder).map_err(failed)?;
@@ -215,8 +218,8 @@ impl Plan {
         Ok(Run::of(&outcome.trace, outcome.report, outcome.complete, None))
     }
 
-    /// Emulates it in real time, or until `control` stops it. Releases the interpreter lock. Raises `EmulationError`. `began_ns` is the
-    /// time of the start in a capture. `files` as in `run`.
+    /// Emulates it in real time, or until `control` stops it. Releases the interpreter lock. Raises `EmulationError`.
+    /// `began_ns` is the time of the start in a capture. `files` as in `run`.
     #[pyo3(signature = (control, files, *, spin_us = 50, poll_interval_us = 0, urgent = false, logs = None, began_ns = 0))]
     #[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
     fn emulate(

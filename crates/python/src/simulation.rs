@@ -62,8 +62,9 @@ impl Simulation {
         self.agents.iter().map(setup).collect()
     }
 
-    /// Sets the window in bytes and the rate in bit/s of each agent (None keeps them), and runs for `span_s` seconds. Returns whether the run is
-    /// over, and what each agent saw: None before its flow starts. Raises `ValueError`, or `SchemeError`.
+    /// Sets the window in bytes and the rate in bit/s of each agent (None keeps them), and runs for `span_s` seconds.
+    /// Returns whether the run is over, and what each agent saw: None before its flow starts. Raises `ValueError`, or
+    /// `SchemeError`.
     fn step(
         &self,
         py: Python<'_>,

@@ -1,6 +1,8 @@
-//! Bulk data over loopback with UDP payloads of 1400 bytes: a session of this crate, a file by a session, and the same bytes by quinn on tokio, in turn.
+//! Bulk data over loopback with UDP payloads of 1400 bytes: a session of this crate, a file by a session, and the same
+//! bytes by quinn on tokio, in turn.
 //!
-//! `cargo run --release -p quic-net --example loopback [MB] [ROUNDS]`. Each row is one transfer: Gbit/s, and seconds of CPU of both ends per Gbit.
+//! `cargo run --release -p quic-net --example loopback [MB] [ROUNDS]`. Each row is one transfer: Gbit/s, and seconds of
+//! CPU of both ends per Gbit.
 
 #![allow(clippy::disallowed_methods, reason = "a measurement reads the clock")]
 

@@ -1,6 +1,7 @@
 //! Self-signed X.509 certificates with an Ed25519 key (RFC 5280, RFC 8410), encoded as DER.
 //!
-//! A certificate depends on its key alone, so that a key has one fingerprint. Its names and dates are not checked, because certificates are pinned.
+//! A certificate depends on its key alone, so that a key has one fingerprint. Its names and dates are not checked,
+//! because certificates are pinned.
 
 use ring::signature::{Ed25519KeyPair, KeyPair};
 

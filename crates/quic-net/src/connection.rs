@@ -1,4 +1,5 @@
-//! A connection of a session, its control stream, and the context in which an [`Application`](crate::session::Application) uses it.
+//! A connection of a session, its control stream, and the context in which an
+//! [`Application`](crate::session::Application) uses it.
 
 use crate::Stats;
 use bytes::BytesMut;

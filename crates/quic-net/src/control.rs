@@ -58,7 +58,8 @@ pub struct Progress {
     pub content: AtomicU64,
     /// Packets that the receiver found missing, or segments that the sender retransmitted.
     pub lost: AtomicU64,
-    /// Paced schemes: packets that arrived after one that was sent later; at the sender, by the last report of the receiver.
+    /// Paced schemes: packets that arrived after one that was sent later; at the sender, by the last report of the
+    /// receiver.
     pub reordered: AtomicU64,
     /// Those of them that had been declared lost.
     pub late: AtomicU64,
@@ -72,8 +73,8 @@ pub struct Progress {
     pub peers: AtomicU64,
     /// Datagrams with a wrong tag or signature: forged, damaged, or from a sender with another key.
     pub forged: AtomicU64,
-    /// The network does not carry the group: a receiver has received no packet of it for a while; at a sender, no receiver has reported
-    /// data.
+    /// The network does not carry the group: a receiver has received no packet of it for a while; at a sender, no
+    /// receiver has reported data.
     pub group_unreachable: AtomicBool,
     mode: Mutex<Option<String>>,
 }

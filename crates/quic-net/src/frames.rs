@@ -1,6 +1,7 @@
 //! Frames of a session: records of its control stream, and the content of its DATAGRAM frames (RFC 9221).
 //!
-//! `docs/reference/wire-formats.md` shows each byte. Numbers are big-endian; a *varint* is that of RFC 9000 §16. The decoders accept any input.
+//! `docs/reference/wire-formats.md` shows each byte. Numbers are big-endian; a *varint* is that of RFC 9000 §16. The
+//! decoders accept any input.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -20,16 +21,19 @@ pub const VERSION: u8 = 2;
 pub const MAX_RECORD: usize = 16_384;
 /// Maximum number of folders above a file.
 pub const MAX_DEPTH: usize = 32;
-/// Maximum bytes of a packet of data in addition to its content, without a fragment of a video frame and without padding.
+/// Maximum bytes of a packet of data in addition to its content, without a fragment of a video frame and without
+/// padding.
 pub const DATA_HEADER: usize = 1 + 8 + 8 + 8 + 32;
 
 /// A record of the control stream.
 #[expect(missing_docs, reason = "the text of a variant describes its fields")]
 #[derive(Clone, Debug, PartialEq)]
 pub enum Record {
-    /// The first record of each end: the version of these frames, the direction of data, and a secret by which a server recognises a client.
+    /// The first record of each end: the version of these frames, the direction of data, and a secret by which a server
+    /// recognises a client.
     Hello { version: u8, role: Role, client_secret: [u8; 32] },
-    /// From the sender: an object, whether another follows it, and how many files and folders of the folder that is sent are not.
+    /// From the sender: an object, whether another follows it, and how many files and folders of the folder that is
+    /// sent are not.
     Offer { object: u32, more: bool, omitted: u32, folders: Vec<String>, offer: Offer },
     /// From the receiver: it is ready for this object.
     Ready { object: u32 },
@@ -41,8 +45,8 @@ pub enum Record {
     Mode(String),
     /// From the sender: the receiver has confirmed that it has everything.
     Done,
-    /// From the sender, before an offer: its data are sent to this multicast group, in packets of this session that are signed by `key`; schemes identify
-    /// the receiver by the number `peer`.
+    /// From the sender, before an offer: its data are sent to this multicast group, in packets of this session that are
+    /// signed by `key`; schemes identify the receiver by the number `peer`.
     Group { address: SocketAddr, session: u32, peer: u32, key: PublicKey },
     /// From the sender: the secret of an epoch of the group.
     Key { epoch: u32, secret: Secret },
@@ -50,7 +54,8 @@ pub enum Record {
     HasKey { epoch: u32 },
     /// From the receiver: whether packets of the group arrive.
     GroupReception(bool),
-    /// From the receiver of a paced flow: packets that arrived after one sent later, and those of them that had been declared lost.
+    /// From the receiver of a paced flow: packets that arrived after one sent later, and those of them that had been
+    /// declared lost.
     Reordering { reordered: u64, late: u64 },
 }
 

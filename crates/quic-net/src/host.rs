@@ -1,4 +1,5 @@
-//! A QUIC endpoint on a [`Platform`]: quinn-proto's state machines with the platform's clock, sockets, GSO batches and ECN, in one thread.
+//! A QUIC endpoint on a [`Platform`]: quinn-proto's state machines with the platform's clock, sockets, GSO batches and
+//! ECN, in one thread.
 //!
 //! The host handles datagrams and deadlines. A [`Protocol`] decides what connections are used for.
 
@@ -29,17 +30,21 @@ const PIECE: usize = 1 << 16;
 const GSO: (usize, usize) = (64, 65_000);
 /// Maximum number of GSO batches of a connection before other work.
 const TURN: usize = 16;
-/// How long a sender at a high packet rate pauses, so that packets leave in GSO batches, and the mean gap below which the rate is high.
+/// How long a sender at a high packet rate pauses, so that packets leave in GSO batches, and the mean gap below which
+/// the rate is high.
 const GSO_SPAN: Duration = Duration::from_micros(250);
 const SHORT_GAP: Duration = Duration::from_micros(50);
-/// Numbers of handshakes in progress from which clients have to validate their address first (Retry, [RFC9000 §8.1.2]), and from which they are refused.
+/// Numbers of handshakes in progress from which clients have to validate their address first (Retry, [RFC9000 §8.1.2]),
+/// and from which they are refused.
 const HANDSHAKES: (usize, usize) = (8, 64);
 /// Handshakes in progress with clients that validated the same address.
 const HANDSHAKES_PER_ADDRESS: usize = 8;
-/// How long a handshake with a client may take. Clients repeat what is lost after 1, 3 and 7 s (probe timeouts [RFC9002 §6.2]).
+/// How long a handshake with a client may take. Clients repeat what is lost after 1, 3 and 7 s (probe timeouts
+/// [RFC9002 §6.2]).
 const HANDSHAKE_TIME: Duration = Duration::from_secs(10);
 
-/// Whether a datagram is a connection attempt: an Initial packet of QUIC version 1 [RFC9000 §17.2.2]. Its first five bytes are enough.
+/// Whether a datagram is a connection attempt: an Initial packet of QUIC version 1 [RFC9000 §17.2.2]. Its first five
+/// bytes are enough.
 pub fn is_attempt(bytes: &[u8]) -> bool {
     // header form, fixed bit and packet type; the other four bits are protected
     matches!(bytes, [first, 0, 0, 0, 1, ..] if first & 0xf0 == 0xc0)
@@ -47,7 +52,8 @@ pub fn is_attempt(bytes: &[u8]) -> bool {
 
 /// The use of the connections of a [`Host`].
 pub trait Protocol {
-    /// A datagram of this connection has been decrypted: its DATAGRAM frames can be read with its arrival time and its ECN field.
+    /// A datagram of this connection has been decrypted: its DATAGRAM frames can be read with its arrival time and its
+    /// ECN field.
     fn on_packet(&mut self, id: ConnectionHandle, connection: &mut Connection, ecn: Ecn, now: Time);
 
     /// An event of a connection.
@@ -498,7 +504,8 @@ fn touch<'a>(
     Some(slot)
 }
 
-/// The address of a client, by which handshakes are counted: of IPv6 the network of 64 bits, which one host has to itself [RFC4291 §2.5.1].
+/// The address of a client, by which handshakes are counted: of IPv6 the network of 64 bits, which one host has to
+/// itself [RFC4291 §2.5.1].
 fn network(of: IpAddr) -> IpAddr {
     match of {
         IpAddr::V4(_) => of,

@@ -1,4 +1,5 @@
-//! Identities of the ends of a session: an Ed25519 key, its certificate and its fingerprint; key files; keys derived from a pre-shared key.
+//! Identities of the ends of a session: an Ed25519 key, its certificate and its fingerprint; key files; keys derived
+//! from a pre-shared key.
 
 use std::fmt;
 use std::fs::{File, OpenOptions};
@@ -12,7 +13,8 @@ use rustls::pki_types::CertificateDer;
 
 use crate::certificate::{pkcs8, seed, self_signed};
 
-/// SHA-256 of a certificate, as `openssl x509 -fingerprint -sha256` prints it, in the form `sha256:` and 64 hexadecimal digits.
+/// SHA-256 of a certificate, as `openssl x509 -fingerprint -sha256` prints it, in the form `sha256:` and 64 hexadecimal
+/// digits.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Fingerprint([u8; 32]);
 
@@ -192,9 +194,10 @@ fn from_pem(text: &str) -> Option<Vec<u8>> {
 
 /// The identities of client and server that both ends derive from a pre-shared key.
 ///
-/// rustls has no external pre-shared keys (RFC 8446 §2.2). The key is therefore stretched with Argon2id, and two Ed25519 keys are derived from the
-/// result with HKDF (RFC 5869). Each end pins the certificate of the other. A server presents its certificate to every client, so that a client can
-/// guess keys offline: with Argon2id each guess costs 64 MiB and three passes, and a key from a random generator cannot be guessed.
+/// rustls has no external pre-shared keys (RFC 8446 §2.2). The key is therefore stretched with Argon2id, and two
+/// Ed25519 keys are derived from the result with HKDF (RFC 5869). Each end pins the certificate of the other. A server
+/// presents its certificate to every client, so that a client can guess keys offline: with Argon2id each guess costs 64
+/// MiB and three passes, and a key from a random generator cannot be guessed.
 ///
 /// # Errors
 ///

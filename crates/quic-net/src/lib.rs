@@ -1,7 +1,8 @@
-//! Sessions over QUIC (RFC 9000): files and streams of `thalweg send` and `thalweg recv`, by quinn-proto in one thread per endpoint.
+//! Sessions over QUIC (RFC 9000): files and streams of `thalweg send` and `thalweg recv`, by quinn-proto in one thread
+//! per endpoint.
 //!
-//! [`host::Host`] runs quinn's state machines on a [`driver::Platform`]: its clock, its sockets, its GSO batches. [`sdn`] has the controller of a
-//! software-defined network and its channel to agents, on the same host.
+//! [`host::Host`] runs quinn's state machines on a [`driver::Platform`]: its clock, its sockets, its GSO batches.
+//! [`sdn`] has the controller of a software-defined network and its channel to agents, on the same host.
 
 mod certificate;
 mod clock;

@@ -1,5 +1,5 @@
-//! Paced schemes with receiver feedback in DATAGRAM frames (RFC 9221): the state machines of `stack::stream` decide when a packet leaves, and QUIC
-//! encrypts and carries it.
+//! Paced schemes with receiver feedback in DATAGRAM frames (RFC 9221): the state machines of `stack::stream` decide
+//! when a packet leaves, and QUIC encrypts and carries it.
 //!
 //! The connection's own controller does not limit ([`Unlimited`]), because the scheme does.
 
@@ -53,7 +53,8 @@ pub(crate) struct Framing {
     /// Bytes of the headers of IP and UDP, and of the encryption around the frame of data.
     pub(crate) outer_bytes: u32,
     pub(crate) overhead: u32,
-    /// The number of the packet with which the content of the first object begins, if it is known without a record of the sender.
+    /// The number of the packet with which the content of the first object begins, if it is known without a record of
+    /// the sender.
     pub(crate) first: Option<u64>,
 }
 
@@ -80,8 +81,9 @@ fn setup(config: &stream::Config) -> Setup {
     Setup { segment: config.packet, header: Bytes::ZERO, initial_window: Bytes::UNLIMITED }
 }
 
-/// Bytes around the content of a DATAGRAM frame: the QUIC packet, the frame's type and length. quinn reserves eight bytes for the length, so that
-/// a full packet over IPv4, from which the maximum size is computed, is six bytes shorter than it is counted; over IPv6 the length has two bytes.
+/// Bytes around the content of a DATAGRAM frame: the QUIC packet, the frame's type and length. quinn reserves eight
+/// bytes for the length, so that a full packet over IPv4, from which the maximum size is computed, is six bytes shorter
+/// than it is counted; over IPv6 the length has two bytes.
 const fn overhead(outer_bytes: u32) -> u32 {
     QUIC + if outer_bytes <= OUTER[0] as u32 { 1 + 8 } else { 1 + 2 }
 }

@@ -19,8 +19,8 @@ impl Patience {
         Self { progress: None, stalled: Duration::ZERO, updated_at: now }
     }
 
-    /// Updates the measure of delivered data. Time does not count while a program causes the pause (`paused`), nor while the other end is silent,
-    /// which has its own limit.
+    /// Updates the measure of delivered data. Time does not count while a program causes the pause (`paused`), nor
+    /// while the other end is silent, which has its own limit.
     pub fn update(&mut self, progress: Option<u64>, paused: bool, silent: bool, now: Time) {
         if progress.is_none() || progress != self.progress || paused {
             self.stalled = Duration::ZERO;

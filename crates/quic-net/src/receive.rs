@@ -30,8 +30,8 @@ const REORDERING_INTERVAL: Duration = Duration::from_secs(1);
 /// Maximum payload of a UDP datagram that this end sends: messages and acknowledgements are small.
 const PAYLOAD: u16 = 1452;
 
-/// Receives what `accept` accepts from one sender, and returns at the end. If the sender announces that its data are sent to a multicast group, this
-/// end joins the group.
+/// Receives what `accept` accepts from one sender, and returns at the end. If the sender announces that its data are
+/// sent to a multicast group, this end joins the group.
 pub fn receive(
     settings: &Settings,
     accept: Accept<'_>,

@@ -24,15 +24,17 @@ use crate::transport::{MIN_PAYLOAD, OUTER, SendConfig};
 
 /// Interval at which sources without data, and the list of objects, are polled.
 const POLL_INTERVAL: Duration = Duration::from_millis(2);
-/// Minimum and maximum packet of a scheme: what every path of QUIC carries [RFC9000 §14] has 28 bytes of headers over IPv4, and a jumbo frame of Ethernet.
+/// Minimum and maximum packet of a scheme: what every path of QUIC carries [RFC9000 §14] has 28 bytes of headers over
+/// IPv4, and a jumbo frame of Ethernet.
 const PACKETS: std::ops::RangeInclusive<u16> = MIN_PAYLOAD + OUTER[0]..=9000;
 
 /// Sends objects with `scheme` to one receiver, and returns at the end.
 ///
-/// A window scheme is the congestion controller of the connection, and its objects are sent on streams. A paced scheme with receiver feedback sends
-/// DATAGRAM frames.
+/// A window scheme is the congestion controller of the connection, and its objects are sent on streams. A paced scheme
+/// with receiver feedback sends DATAGRAM frames.
 ///
-/// Errors are the outcome's end: [`End::Failed`] if there is no such scheme, QUIC cannot carry its data, or a size is out of range.
+/// Errors are the outcome's end: [`End::Failed`] if there is no such scheme, QUIC cannot carry its data, or a size is
+/// out of range.
 pub fn send(
     settings: &Settings,
     scheme: &Scheme,
@@ -52,7 +54,8 @@ pub fn send(
 ///
 /// # Errors
 ///
-/// A message for users: there is no such scheme, its parameters are wrong, QUIC cannot carry its data, or a size is out of range.
+/// A message for users: there is no such scheme, its parameters are wrong, QUIC cannot carry its data, or a size is out
+/// of range.
 pub fn check(scheme: &Scheme) -> Result<Transport, String> {
     checked(scheme, 0).map(|(transport, _)| transport)
 }
@@ -100,7 +103,8 @@ pub(crate) struct Sending {
     failed: Option<String>,
     /// Data of earlier objects that receivers had accepted, by the measure of [`Outgoing`].
     earlier_progress: u64,
-    /// The last report of the receiver of this session: packets that were overtaken, and those of them that had been declared lost.
+    /// The last report of the receiver of this session: packets that were overtaken, and those of them that had been
+    /// declared lost.
     reordering: (u64, u64),
 }
 

@@ -1,5 +1,5 @@
-//! A session between two ends over QUIC: connection attempts, admission of peers, keep-alives, timeouts, close, and the event loop. An [`Application`]
-//! handles the data.
+//! A session between two ends over QUIC: connection attempts, admission of peers, keep-alives, timeouts, close, and the
+//! event loop. An [`Application`] handles the data.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -31,8 +31,8 @@ pub use ends::{REPLACED, code, reason};
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// How long an end waits for its peer to close, and for its own closing period.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
-/// Time until an attempt without an answer is followed by a new connection; it doubles up to `MAX_DOUBLINGS` times. quinn's own retransmissions soon
-/// become rare, and the peer may start to listen at any time.
+/// Time until an attempt without an answer is followed by a new connection; it doubles up to `MAX_DOUBLINGS` times.
+/// quinn's own retransmissions soon become rare, and the peer may start to listen at any time.
 const RECONNECT_INTERVAL: Duration = Duration::from_secs(1);
 const MAX_DOUBLINGS: u32 = 2;
 /// Maximum number of connections at a server, except that of the session.

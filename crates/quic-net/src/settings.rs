@@ -42,10 +42,11 @@ pub enum Handshake {
 pub struct Limits {
     /// Time without a datagram after which an end sends a keep-alive.
     pub keep_alive: Duration,
-    /// Time without a datagram from the other end after which a session is suspended: its sender pauses, and its client reconnects.
-    /// A sender to a group is suspended when all receivers have been silent for three times as long.
+    /// Time without a datagram from the other end after which a session is suspended: its sender pauses, and its client
+    /// reconnects. A sender to a group is suspended when all receivers have been silent for three times as long.
     pub silence: Duration,
-    /// Time without a datagram from the other end after which the session fails; also the maximum time of connection attempts.
+    /// Time without a datagram from the other end after which the session fails; also the maximum time of connection
+    /// attempts.
     pub patience: Duration,
     /// How long a server waits for the first client.
     pub accept_timeout: Duration,
@@ -118,7 +119,8 @@ pub fn objects(all: Vec<Object>) -> Objects {
 /// What a sender proposes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Proposal {
-    /// The folders above the object, from the outermost. Each is the valid name of one folder ([`transfer::check_name`]).
+    /// The folders above the object, from the outermost. Each is the valid name of one folder
+    /// ([`transfer::check_name`]).
     pub folders: Vec<String>,
     /// How many files and folders of the folder that is sent are not.
     pub omitted: u32,

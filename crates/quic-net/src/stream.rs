@@ -86,8 +86,8 @@ impl SendStream {
         self.id
     }
 
-    /// Finishes the stream, or resets it if the other end stopped it: either tells the other end its final size, without which that end
-    /// never gives credit for another stream [RFC9000 §3.2, §4.6].
+    /// Finishes the stream, or resets it if the other end stopped it: either tells the other end its final size,
+    /// without which that end never gives credit for another stream [RFC9000 §3.2, §4.6].
     pub(crate) fn finish(&mut self, context: &mut SessionContext<'_>) {
         if let Some(id) = self.id.take() {
             let mut stream = context.connection.send_stream(id);
@@ -118,7 +118,8 @@ impl ReceiveStream {
         Some(Self { id, head: Vec::new(), waiting: Bytes::new(), taken: 0, full: false })
     }
 
-    /// Passes what has arrived of this object to the sink. Returns false for the stream of another object, which is stopped (STOP_SENDING).
+    /// Passes what has arrived of this object to the sink. Returns false for the stream of another object, which is
+    /// stopped (STOP_SENDING).
     pub(crate) fn read(
         &mut self,
         object: u32,
@@ -149,8 +150,8 @@ impl ReceiveStream {
         !wrong
     }
 
-    /// Ends the stream on this side. All that is wanted of its object has been read, but perhaps not its end, so that it would count among
-    /// the streams that the sender may have open [RFC9000 §4.6].
+    /// Ends the stream on this side. All that is wanted of its object has been read, but perhaps not its end, so that
+    /// it would count among the streams that the sender may have open [RFC9000 §4.6].
     pub(crate) fn stop(&self, context: &mut SessionContext<'_>) {
         let _ = context.connection.recv_stream(self.id).stop(0u32.into());
     }

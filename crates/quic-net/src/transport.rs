@@ -18,19 +18,22 @@ pub const OUTER: [u16; 2] = [28, 48];
 const SEND_WINDOW: u64 = 16 << 20;
 /// Maximum bytes of DATAGRAM frames in a send or receive buffer.
 const DATAGRAM_BUFFER: usize = 4 << 20;
-/// Unidirectional streams that the peer may have open: that of the current object, and those of earlier objects whose end has not arrived.
+/// Unidirectional streams that the peer may have open: that of the current object, and those of earlier objects whose
+/// end has not arrived.
 const STREAMS: u32 = 4;
 /// Payload of a UDP datagram that every path of QUIC carries [RFC9000 §14].
 pub(crate) const MIN_PAYLOAD: u16 = 1200;
 
-/// Packets that may be acknowledged before an earlier one without its loss. RFC 9002 §6.1.1 has three, which a path that reorders by a millisecond exceeds at
-/// any rate above some Mbit/s, and asks for a larger one where the path shows it. quinn cannot learn that a loss was spurious, and its thresholds do not change in
-/// a connection, so that losses are found by time alone.
+/// Packets that may be acknowledged before an earlier one without its loss. RFC 9002 §6.1.1 has three, which a path
+/// that reorders by a millisecond exceeds at any rate above some Mbit/s, and asks for a larger one where the path shows
+/// it. quinn cannot learn that a loss was spurious, and its thresholds do not change in a connection, so that losses
+/// are found by time alone.
 const PACKET_THRESHOLD: u32 = u32::MAX;
-/// Round-trip times after which a packet is lost, if a later one is acknowledged: one more than a round trip, the largest reordering window of RACK [RFC8985
-/// §6.2 step 4]. RACK begins with a quarter and learns; with a quarter a fifth of the packets 5 ms late on a path of 10 ms took CUBIC 33 s for 10 MB, and with
-/// this a second. RFC 9002 §6.1.2 has 9/8, and allows more. A queue that overflows in slow start loses more until that is seen: 19 % of 10 MB at 50 Mbit/s
-/// were retransmitted, and 12 % with a quarter.
+/// Round-trip times after which a packet is lost, if a later one is acknowledged: one more than a round trip, the
+/// largest reordering window of RACK [RFC8985 §6.2 step 4]. RACK begins with a quarter and learns; with a quarter a
+/// fifth of the packets 5 ms late on a path of 10 ms took CUBIC 33 s for 10 MB, and with this a second. RFC 9002 §6.1.2
+/// has 9/8, and allows more. A queue that overflows in slow start loses more until that is seen: 19 % of 10 MB at 50
+/// Mbit/s were retransmitted, and 12 % with a quarter.
 const TIME_THRESHOLD: f32 = 2.0;
 
 /// Interval at which the length that a paced scheme needs is tried again, if the path seems not to carry it.
@@ -55,7 +58,8 @@ pub(crate) fn transport(limits: &Limits, send_config: &SendConfig) -> TransportC
     let mut config = TransportConfig::default();
     let window = VarInt::from_u32(limits.window);
     let mut discovery = MtuDiscoveryConfig::default();
-    // many losses can look like those of a path that carries shorter packets only: longer ones are then tried again, at once
+    // many losses can look like those of a path that carries shorter packets only: longer ones are then tried again, at
+    // once
     discovery.upper_bound(send_config.payload.max(MIN_PAYLOAD)).black_hole_cooldown(StdDuration::ZERO);
     if send_config.fixed {
         // only the length that the scheme needs
@@ -97,8 +101,8 @@ pub fn server_config(
     config
 }
 
-/// The server configuration of the sender of a multicast group, to which its receivers connect. The receivers send the keep-alives, and use a control
-/// stream and DATAGRAM frames only.
+/// The server configuration of the sender of a multicast group, to which its receivers connect. The receivers send the
+/// keep-alives, and use a control stream and DATAGRAM frames only.
 pub fn group_server_config(settings: &Settings, platform: &mut impl Platform) -> ServerConfig {
     let controller = Arc::new(quinn_proto::congestion::NewRenoConfig::default());
     let mut config =

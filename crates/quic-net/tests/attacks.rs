@@ -29,8 +29,8 @@ fn open() -> Credentials {
     Credentials::insecure([1; 32])
 }
 
-/// An observer sees every datagram and injects others, from its own address and those of both ends: old datagrams, changed ones, reflected ones, noise.
-/// The transfer is not affected.
+/// An observer sees every datagram and injects others, from its own address and those of both ends: old datagrams,
+/// changed ones, reflected ones, noise. The transfer is not affected.
 #[test]
 fn injected_datagrams_change_nothing() {
     for scheme in ["cubic", "cvihis"] {
@@ -126,7 +126,8 @@ fn liar<P: Platform + Send + 'static>(mut platform: P, to: SocketAddr) -> thread
     })
 }
 
-/// The true receiver is killed when it has a part. Another one, which needs no key, claims to have the file: the sender rejects the claim.
+/// The true receiver is killed when it has a part. Another one, which needs no key, claims to have the file: the sender
+/// rejects the claim.
 #[test]
 fn a_receiver_cannot_confirm_data_that_it_does_not_have() {
     for scheme in ["cubic", "tfrc", "cvihis"] {
@@ -173,7 +174,8 @@ fn a_peer_that_connects_during_a_session_is_refused_as_busy() {
     }
 }
 
-/// A sender offers one file and sends another of the same length: none of its blocks is stored, and the true file is received afterwards.
+/// A sender offers one file and sends another of the same length: none of its blocks is stored, and the true file is
+/// received afterwards.
 #[test]
 fn wrong_blocks_are_discarded() {
     for scheme in ["cubic", "tfrc"] {
@@ -301,8 +303,8 @@ fn patience_counts_progress_of_data_and_not_keep_alives() {
     assert!(took < Duration::from_secs(6), "{took}");
 }
 
-/// An observer repeats the first datagrams of a client from the address of a victim: a server sends it at most three times what it received from it
-/// (RFC 9000 §8.1).
+/// An observer repeats the first datagrams of a client from the address of a victim: a server sends it at most three
+/// times what it received from it (RFC 9000 §8.1).
 #[test]
 fn a_server_does_not_amplify() {
     let victim = SocketAddr::from(([10, 9, 9, 9], 53));
@@ -437,7 +439,8 @@ fn a_sender_of_wrong_blocks_does_not_block_a_receiver() {
     }
 }
 
-/// A network of clients at `addresses` hosts that validate their address (Retry) and never complete a handshake: what a server sends them then is lost.
+/// A network of clients at `addresses` hosts that validate their address (Retry) and never complete a handshake: what a
+/// server sends them then is lost.
 fn network_of_attackers(addresses: u8) -> (VirtualNetwork, Vec<SocketAddr>) {
     let address = |n| SocketAddr::from(([10, 0, 66, n], 66));
     let attackers: Vec<SocketAddr> = (0..addresses).map(address).collect();
@@ -472,7 +475,8 @@ fn attack(mut platform: VirtualHost, server: SocketAddr, connections: u32) -> th
     })
 }
 
-/// One host does not occupy a server, and many do not occupy it for long: another client is served after this time at the latest.
+/// One host does not occupy a server, and many do not occupy it for long: another client is served after this time at
+/// the latest.
 #[test]
 fn handshakes_that_are_never_completed_do_not_keep_other_clients_out() {
     for (attackers, connections, within) in [(1, 100, 3), (16, 20, 16)] {

@@ -1,4 +1,5 @@
-//! Attacks on groups: hosts that send to the group without its key, or as its members, clients that flood its sender, and members that accept no data.
+//! Attacks on groups: hosts that send to the group without its key, or as its members, clients that flood its sender,
+//! and members that accept no data.
 
 mod common;
 
@@ -84,7 +85,8 @@ impl<P: Platform> Platform for Watched<P> {
     }
 }
 
-/// A member sends keep-alives with numbers far ahead, other content under the number of each packet, and proofs of other packets or of a key of its own.
+/// A member sends keep-alives with numbers far ahead, other content under the number of each packet, and proofs of
+/// other packets or of a key of its own.
 #[test]
 fn a_member_cannot_send_in_the_name_of_the_sender() {
     let drawn = Shared::<Vec<u8>>::default();
@@ -209,7 +211,8 @@ fn a_member_that_left_gets_no_key_of_the_next_epoch() {
     assert_eq!(outcome.stats.meter.count(contract::Count::Missing), 0);
 }
 
-/// A member whose connection is cut does not confirm the next key: the others get it after the time for its distribution.
+/// A member whose connection is cut does not confirm the next key: the others get it after the time for its
+/// distribution.
 #[test]
 fn a_member_that_does_not_confirm_a_key_does_not_delay_it_for_long() {
     let begin = Shared::<Option<Time>>::default();
@@ -272,7 +275,8 @@ impl Protocol for Flood {
     }
 }
 
-/// Opens this many connections to the sender at once. Returns how many of the connections it has closed after this time.
+/// Opens this many connections to the sender at once. Returns how many of the connections it has closed after this
+/// time.
 fn flood<P: Platform + Send + 'static>(
     mut platform: P,
     attempts: u32,

@@ -1,4 +1,5 @@
-//! One sender and many receivers over a network with a simulated clock, which loses, duplicates, reorders and damages datagrams.
+//! One sender and many receivers over a network with a simulated clock, which loses, duplicates, reorders and damages
+//! datagrams.
 
 mod common;
 
@@ -55,8 +56,8 @@ fn packets_have_the_configured_size() {
     assert_eq!(all.receivers[0].stats.bytes, 1028 * all.receivers[0].stats.packets);
 }
 
-/// MCA: the receiver with the narrowest path is the representative. One in three packets to the last of five is lost, which the scheme must
-/// detect.
+/// MCA: the receiver with the narrowest path is the representative. One in three packets to the last of five is lost,
+/// which the scheme must detect.
 #[test]
 fn the_rate_follows_the_slowest_receiver() {
     let lossy = || {
@@ -98,7 +99,8 @@ fn congestion_marks_reach_the_scheme() {
     assert!(stats.marked > 50, "{} of {} packets were marked", stats.marked, stats.packets);
 }
 
-/// The network drops group datagrams for the first 20 s. The sender pauses without feedback, and continues when it arrives.
+/// The network drops group datagrams for the first 20 s. The sender pauses without feedback, and continues when it
+/// arrives.
 #[test]
 fn a_sender_without_feedback_pauses() {
     let seen = Shared::<Vec<Duration>>::default();
@@ -121,9 +123,9 @@ fn a_sender_without_feedback_pauses() {
     assert!(within(20_000, 40_000) >= 300);
 }
 
-/// TFMCC and PGMCC: a tenth of the packets to the last of five are lost. The schemes do not retransmit, so that it needs later packets
-/// instead. Both reduce the rate for it: PGMCC as soon as it is the acker, TFMCC at its turn in a feedback round, some seconds later; until
-/// then thousands of packets are sent in slowstart.
+/// TFMCC and PGMCC: a tenth of the packets to the last of five are lost. The schemes do not retransmit, so that it
+/// needs later packets instead. Both reduce the rate for it: PGMCC as soon as it is the acker, TFMCC at its turn in a
+/// feedback round, some seconds later; until then thousands of packets are sent in slowstart.
 #[test]
 fn other_schemes_for_groups_serve_a_receiver_with_losses() {
     let lossy = |loses: bool| {
@@ -164,7 +166,8 @@ fn other_schemes_for_groups_serve_a_receiver_with_losses() {
     }
 }
 
-/// Two receivers, of which the second is killed after 300 ms and restarted at `back`, at another address and with its former secret.
+/// Two receivers, of which the second is killed after 300 ms and restarted at `back`, at another address and with its
+/// former secret.
 fn with_one_that_returns(
     back: Duration,
     patience: Duration,
@@ -368,8 +371,9 @@ fn a_receiver_waits_for_the_last_one_of_its_group() {
     assert_eq!(folder.read("in0/film.bin"), content(200_000));
 }
 
-/// The answer to the hello of a receiver is late, so that it connects again after a second, and the sender closes its first connection: before the
-/// answer there arrives, or after it. One of the datagrams that the sender sends it then is lost, such as the answer to the second hello.
+/// The answer to the hello of a receiver is late, so that it connects again after a second, and the sender closes its
+/// first connection: before the answer there arrives, or after it. One of the datagrams that the sender sends it then
+/// is lost, such as the answer to the second hello.
 #[test]
 fn a_receiver_with_two_attempts_is_a_member() {
     let mut replaced = 0;

@@ -1,7 +1,9 @@
-//! Sessions with aioquic at the other end (`aioquic_peer.py`): handshake, streams, DATAGRAM frames, key update, migration; and the cases of the QUIC
-//! interop runner (github.com/quic-interop/quic-interop-runner) that concern what sessions use.
+//! Sessions with aioquic at the other end (`aioquic_peer.py`): handshake, streams, DATAGRAM frames, key update,
+//! migration; and the cases of the QUIC interop runner (github.com/quic-interop/quic-interop-runner) that concern what
+//! sessions use.
 //!
-//! `THALWEG_PYTHON` names a Python with aioquic; otherwise `python3` is tried. Without aioquic the tests print `skipped` and pass.
+//! `THALWEG_PYTHON` names a Python with aioquic; otherwise `python3` is tried. Without aioquic the tests print
+//! `skipped` and pass.
 
 mod relay;
 

@@ -1,5 +1,5 @@
-//! IPv6 between two network namespaces of the tests, joined by a pair of virtual devices: global and link-local addresses, and groups.
-//! Needs the privilege to create namespaces: without it the test prints so and passes.
+//! IPv6 between two network namespaces of the tests, joined by a pair of virtual devices: global and link-local
+//! addresses, and groups. Needs the privilege to create namespaces: without it the test prints so and passes.
 #![cfg(target_os = "linux")]
 
 use std::collections::BTreeSet;

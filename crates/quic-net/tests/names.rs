@@ -18,8 +18,8 @@ use wire::stream::{Offer, Transport};
 /// Names that some file systems take for one.
 const TWINS: [&str; 8] = ["README", "readme", "é", "e\u{301}", "ÅNGSTRÖM", "ångström", "ﬁle", "file"];
 
-/// Names with long common beginnings, of letters of several bytes, that differ in case or in the form of a letter only, and whatever can be
-/// typed.
+/// Names with long common beginnings, of letters of several bytes, that differ in case or in the form of a letter only,
+/// and whatever can be typed.
 fn names() -> impl Strategy<Value = String> {
     prop_oneof![
         (0usize..300, "[a-c]{0,3}").prop_map(|(length, end)| format!("{}{end}", "p".repeat(length))),
@@ -49,7 +49,8 @@ fn files(of: &Path) -> BTreeMap<String, Vec<u8>> {
     found
 }
 
-/// Sends the folder `out` into the folder `in`; returns how many entries the sender and the receiver know not to be sent.
+/// Sends the folder `out` into the folder `in`; returns how many entries the sender and the receiver know not to be
+/// sent.
 fn transfer(folder: &Folder, scheme: &str) -> (usize, usize) {
     let (mut sender_socket, mut receiver_socket, to) = pair();
     let credentials = Credentials::insecure([1; 32]);

@@ -69,7 +69,8 @@ fn a_path_that_carries_1200_bytes_carries_a_file_in_packets_that_fit() {
     }
 }
 
-/// Half of the packets of a path are lost for a while, in turn with others that arrive: that is no path that carries shorter packets only.
+/// Half of the packets of a path are lost for a while, in turn with others that arrive: that is no path that carries
+/// shorter packets only.
 #[test]
 fn many_losses_are_not_taken_for_a_path_of_short_packets() {
     // packets that are lost in part, of which 4000 take 2.3 s at the rate of `mca`
@@ -212,7 +213,8 @@ fn a_session_outlives_an_interruption() {
     }
 }
 
-/// Until an interruption is noticed, a sender sends at most as much as in the second before, whatever feedback its scheme expects.
+/// Until an interruption is noticed, a sender sends at most as much as in the second before, whatever feedback its
+/// scheme expects.
 #[test]
 fn without_acknowledgements_a_paced_sender_slows_down_within_a_few_round_trips() {
     for scheme in ["cvihis", "tfrc", "gcc", "mca"] {
@@ -239,8 +241,8 @@ fn without_acknowledgements_a_paced_sender_slows_down_within_a_few_round_trips()
     }
 }
 
-/// The last megabytes of a file are in the sender's send buffer for longer than its patience, on a path of 0.5 Mbit/s. The receiver connected to it and is
-/// not authenticated, so that its patience counts; it reports block after block.
+/// The last megabytes of a file are in the sender's send buffer for longer than its patience, on a path of 0.5 Mbit/s.
+/// The receiver connected to it and is not authenticated, so that its patience counts; it reports block after block.
 #[test]
 fn a_slow_path_does_not_exhaust_the_patience_of_a_sender() {
     let folder = Folder::new("slow");
@@ -343,7 +345,8 @@ fn two_receivers_are_refused_as_a_mismatch() {
     assert_eq!(listener.join().expect("no panic").end, End::Unanswered);
 }
 
-/// Sends files of these sizes in one session over a path that loses this share of datagrams, and checks that they arrive.
+/// Sends files of these sizes in one session over a path that loses this share of datagrams, and checks that they
+/// arrive.
 fn send_in_a_row(scheme: &str, sizes: &[usize], lost_of_100: u64) {
     let folder = Folder::new("several");
     let name = |number: usize| format!("{number}.bin");
@@ -371,7 +374,8 @@ fn send_in_a_row(scheme: &str, sizes: &[usize], lost_of_100: u64) {
     assert_eq!((sender.stats.sessions, receiver.stats.sessions), (1, 1), "{about}");
 }
 
-/// Several files in one session, with every scheme: more than the streams that may be open at a time, and empty ones in a row.
+/// Several files in one session, with every scheme: more than the streams that may be open at a time, and empty ones in
+/// a row.
 #[test]
 fn several_files_follow_one_another_on_one_connection() {
     let sizes = [50_000, 0, 120_000, 7, 0, 0, 0, 0, 0, 1, 3000, 0];
@@ -415,7 +419,8 @@ fn kept() -> (Logs, Kept) {
     (logs, kept)
 }
 
-/// The log of each end has every datagram that its host counted, in order and with its size, and the quantities of the congestion controller.
+/// The log of each end has every datagram that its host counted, in order and with its size, and the quantities of the
+/// congestion controller.
 #[test]
 fn logs_of_a_connection_have_the_datagrams_that_the_hosts_counted() {
     for (scheme, paced) in [("cubic", false), ("cvihis", true)] {

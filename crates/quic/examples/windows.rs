@@ -1,4 +1,5 @@
-//! Uploads 10 MB with each scheme, and with quinn's own controllers, over 10 Mbit/s and 40 ms of round-trip time, in virtual time.
+//! Uploads 10 MB with each scheme, and with quinn's own controllers, over 10 Mbit/s and 40 ms of round-trip time, in
+//! virtual time.
 //!
 //! `cargo run --example windows -p thalweg-quic`
 

@@ -1,4 +1,5 @@
-//! A [`CongestionControl`] driven by the calls of QUIC stacks: departures, acknowledged packets, ends of ACK frames, congestion.
+//! A [`CongestionControl`] driven by the calls of QUIC stacks: departures, acknowledged packets, ends of ACK frames,
+//! congestion.
 
 use std::fmt;
 use std::time::{Duration as StdDuration, Instant};
@@ -11,13 +12,15 @@ use units::{Bytes, Duration, Rate, Time};
 
 use crate::delivery::{Frame, Sampler};
 
-/// The congestion control of one path. The traits of quinn and noq are implemented for it; another stack can call its methods.
+/// The congestion control of one path. The traits of quinn and noq are implemented for it; another stack can call its
+/// methods.
 pub struct Controller<C> {
     scheme: C,
     driven: Driven,
     /// Time zero of the scheme.
     epoch: Instant,
-    /// Payload of a datagram when the scheme was made: its segment. Payload of a datagram now, if the scheme does not count in segments.
+    /// Payload of a datagram when the scheme was made: its segment. Payload of a datagram now, if the scheme does not
+    /// count in segments.
     segment: u64,
     /// Payload of a datagram now.
     mtu: u64,
@@ -302,7 +305,8 @@ impl<C: CongestionControl> Controller<C> {
         self.read_allowance();
     }
 
-    /// An ACK frame acknowledges a packet that left at `sent`; `smoothed` is the stack's estimate of the round-trip time before the frame.
+    /// An ACK frame acknowledges a packet that left at `sent`; `smoothed` is the stack's estimate of the round-trip
+    /// time before the frame.
     pub fn acked(
         &mut self,
         now: Instant,

@@ -1,6 +1,7 @@
 //! Delivery rates of QUIC packets (draft-cheng-iccrg-delivery-rate-estimation-00, DRE00): a sample for each ACK frame.
 //!
-//! quinn gives the departure time of an acknowledged packet and not its number. Packets that leave at the same instant have one record.
+//! quinn gives the departure time of an acknowledged packet and not its number. Packets that leave at the same instant
+//! have one record.
 
 use std::collections::VecDeque;
 

@@ -1,5 +1,5 @@
-//! Congestion controllers of Thalweg's catalogue for QUIC (RFC 9000, 9002): window and rate schemes as controllers of quinn-proto (feature `quinn`, which
-//! is on by default) and of noq-proto (feature `noq`).
+//! Congestion controllers of Thalweg's catalogue for QUIC (RFC 9000, 9002): window and rate schemes as controllers of
+//! quinn-proto (feature `quinn`, which is on by default) and of noq-proto (feature `noq`).
 //!
 //! ```
 //! use std::sync::Arc;
@@ -8,8 +8,8 @@
 //! transport.congestion_controller_factory(Arc::new(thalweg_quic::Cvihis::background()));
 //! ```
 //!
-//! A type such as [`Cubic`] or [`Cvihis`] is the configuration of one scheme. It makes a controller for each path of each connection. Its parameters are
-//! those of the catalogue, with the same names, defaults and sources:
+//! A type such as [`Cubic`] or [`Cvihis`] is the configuration of one scheme. It makes a controller for each path of
+//! each connection. Its parameters are those of the catalogue, with the same names, defaults and sources:
 //!
 //! ```
 //! use thalweg_quic::{Cubic, schemes::cubic};
@@ -17,27 +17,32 @@
 //! let cubic = Cubic::new(cubic::Params { hystart: cubic::Ending::Linux, ..Default::default() });
 //! ```
 //!
-//! Where the name of a scheme is known only when the program runs, [`quinn::by_name`] or [`noq::by_name`] makes the configuration.
+//! Where the name of a scheme is known only when the program runs, [`quinn::by_name`] or [`noq::by_name`] makes the
+//! configuration.
 //!
 //! # Differences from the schemes over TCP and streams
 //!
-//! - **Units.** A window scheme counts in segments. A segment is the largest UDP payload that the path carries. When the stack finds another maximum, the
-//!   window keeps its number of segments. [`Cvihis`] and [`Tfrc`] count in bytes; their rates include the QUIC header, and not those of UDP and IP.
-//! - **Minimum window.** Two datagrams [RFC9002 §7.2]. The initial window is that of RFC 9002 §7.2 unless the scheme has its own.
-//! - **Acknowledgements.** A window scheme receives each packet of an ACK frame by itself, so that slow start adds the acknowledged bytes
-//!   [RFC9002 §7.3.1].
-//! - **Episodes.** A loss or mark starts one if the packet was sent after the last episode began [RFC9002 §7.3.2]. Persistent congestion is reported
-//!   as a timeout.
+//! - **Units.** A window scheme counts in segments. A segment is the largest UDP payload that the path carries. When
+//!   the stack finds another maximum, the window keeps its number of segments. [`Cvihis`] and [`Tfrc`] count in bytes;
+//!   their rates include the QUIC header, and not those of UDP and IP.
+//! - **Minimum window.** Two datagrams [RFC9002 §7.2]. The initial window is that of RFC 9002 §7.2 unless the scheme
+//!   has its own.
+//! - **Acknowledgements.** A window scheme receives each packet of an ACK frame by itself, so that slow start adds the
+//!   acknowledged bytes [RFC9002 §7.3.1].
+//! - **Episodes.** A loss or mark starts one if the packet was sent after the last episode began [RFC9002 §7.3.2].
+//!   Persistent congestion is reported as a timeout.
 //! - **Rates.** quinn paces by the window that a controller reports, and noq by its rate: see [`quinn`] and [`noq`].
-//! - **Timers.** A stack calls a controller when packets leave and when acknowledgements arrive. A deadline of a scheme is handled by the next of these
-//!   calls.
-//! - **Delays.** QUIC carries no receiver timestamps. Schemes that use one-way delays ([`Ledbat`], [`LedbatPp`], [`TcpLp`], [`Cvihis`]) receive the
-//!   round-trip time in its place, so that queues on the path of the acknowledgements count, too. They are derived from the scheme of that name.
-//! - **Streams with receiver feedback** ([`Cvihis`], [`Tfrc`]). Both parts of the scheme run at the sender: the receiver's part takes each
-//!   acknowledged packet as an arrival, and its feedback costs no packets.
+//! - **Timers.** A stack calls a controller when packets leave and when acknowledgements arrive. A deadline of a scheme
+//!   is handled by the next of these calls.
+//! - **Delays.** QUIC carries no receiver timestamps. Schemes that use one-way delays ([`Ledbat`], [`LedbatPp`],
+//!   [`TcpLp`], [`Cvihis`]) receive the round-trip time in its place, so that queues on the path of the
+//!   acknowledgements count, too. They are derived from the scheme of that name.
+//! - **Streams with receiver feedback** ([`Cvihis`], [`Tfrc`]). Both parts of the scheme run at the sender: the
+//!   receiver's part takes each acknowledged packet as an arrival, and its feedback costs no packets.
 //! - **Undo.** noq reports spurious losses, and quinn does not.
 //!
-//! Schemes for groups, for named data, and GCC are not here. GCC needs the arrival time of each packet, and an ACK frame has one time for several.
+//! Schemes for groups, for named data, and GCC are not here. GCC needs the arrival time of each packet, and an ACK
+//! frame has one time for several.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -71,7 +76,8 @@ macro_rules! factories {
             }
         }
 
-        /// The scheme called `name` with these parameters and this [seed](crate::Config::seed); `None` if there is no such scheme.
+        /// The scheme called `name` with these parameters and this [seed](crate::Config::seed); `None` if there is no
+        /// such scheme.
         ///
         /// # Errors
         ///
@@ -109,7 +115,8 @@ pub trait QuicScheme: ParamTable + Clone + Send + Sync + 'static {
     /// The catalogue entry.
     const SCHEME: Scheme;
 
-    /// Whether it counts in segments, whatever their size. Otherwise it counts in bytes, and its rates are those of the wire.
+    /// Whether it counts in segments, whatever their size. Otherwise it counts in bytes, and its rates are those of the
+    /// wire.
     const IN_SEGMENTS: bool;
 
     /// Makes the congestion control of one path.
@@ -140,8 +147,8 @@ impl<P: QuicScheme> Config<P> {
         Ok(Self::new(P::with(given)?))
     }
 
-    /// The same scheme with other random numbers. Controllers draw from a stream given by this seed and the number of the controller; equal seeds give
-    /// equal draws. The default is 0.
+    /// The same scheme with other random numbers. Controllers draw from a stream given by this seed and the number of
+    /// the controller; equal seeds give equal draws. The default is 0.
     #[must_use]
     pub fn seed(self, seed: u64) -> Self {
         Self { seed, ..self }

@@ -1,7 +1,8 @@
 //! Controllers for noq-proto.
 //!
-//! noq paces at the rate that a controller reports, so that a rate stays a rate here. A window scheme reports none, and noq paces at 1.25 windows per
-//! smoothed round-trip time. noq sends while a datagram fits into the window, and reports each packet that is in flight by itself.
+//! noq paces at the rate that a controller reports, so that a rate stays a rate here. A window scheme reports none, and
+//! noq paces at 1.25 windows per smoothed round-trip time. noq sends while a datagram fits into the window, and reports
+//! each packet that is in flight by itself.
 
 use std::any::Any;
 use std::time::Instant;

@@ -1,7 +1,8 @@
 //! Controllers for quinn-proto.
 //!
-//! quinn requests only a window from a controller, and paces at 1.25 windows per smoothed round-trip time. A rate *R* therefore becomes the window
-//! *R* · srtt: the average rate is *R*, and bursts are shorter than 2 ms or 10 datagrams, as quinn makes them.
+//! quinn requests only a window from a controller, and paces at 1.25 windows per smoothed round-trip time. A rate *R*
+//! therefore becomes the window *R* · srtt: the average rate is *R*, and bursts are shorter than 2 ms or 10 datagrams,
+//! as quinn makes them.
 
 use std::any::Any;
 use std::time::Instant;

@@ -66,7 +66,8 @@ fn a_log_says_what_quinn_says_of_the_same_connection() {
     let outcome = net.run(Duration::from_secs(60))[0];
     assert!(outcome.took.is_some() && outcome.lost > 0, "{outcome:?}");
 
-    // what is in flight is counted by datagrams here and by packets there, and a datagram without data is not in flight here
+    // what is in flight is counted by datagrams here and by packets there, and a datagram without data is not in flight
+    // here
     let fields = [
         ("congestion_window", 0.0),
         ("ssthresh", 0.0),

@@ -1,8 +1,9 @@
 //! The queue of future events (agenda).
 //!
-//! Events at equal times are handled in the order of insertion; there is no other guarantee. An entry is one `u128`: time, sequence number,
-//! event. A small agenda is a sorted list of arrivals and departures ([`Sorted`]) beside a heap of the other events ([`Heap`]). In one of thousands
-//! of events the near future is a calendar ([`Calendar`]), whose cost does not grow with their number. All give the same order.
+//! Events at equal times are handled in the order of insertion; there is no other guarantee. An entry is one `u128`:
+//! time, sequence number, event. A small agenda is a sorted list of arrivals and departures ([`Sorted`]) beside a heap
+//! of the other events ([`Heap`]). In one of thousands of events the near future is a calendar ([`Calendar`]), whose
+//! cost does not grow with their number. All give the same order.
 
 mod bursts;
 mod calendar;
@@ -107,7 +108,8 @@ const fn event(key: Key) -> AgendaEvent {
 
 /// With so many events, the near future becomes a calendar: a heap and a sorted list take fewer instructions before.
 const MANY: usize = 4000;
-/// With so many, if the list has refused half of all events so far, and at least [`MANY_REFUSED`], which the heap would take.
+/// With so many, if the list has refused half of all events so far, and at least [`MANY_REFUSED`], which the heap would
+/// take.
 const MANY_UNORDERED: usize = 200;
 const MANY_REFUSED: u64 = 100_000;
 
@@ -177,8 +179,8 @@ impl Agenda {
         u128::from(time.as_nanos()) << 64 | u128::from(self.pushed << WHAT_BITS) | u128::from(what.0)
     }
 
-    /// Makes a calendar of the near future if there are many events, or the list refuses most. To be called now and then: [`Agenda::push`] does not
-    /// count events.
+    /// Makes a calendar of the near future if there are many events, or the list refuses most. To be called now and
+    /// then: [`Agenda::push`] does not count events.
     pub(crate) fn arrange(&mut self) {
         let refuses = 2 * self.refused > self.pushed.max(2 * MANY_REFUSED);
         let many = if refuses { MANY_UNORDERED } else { MANY };
@@ -210,7 +212,8 @@ impl Agenda {
         self.heap.take(other)
     }
 
-    /// Calls `soon` with events that are likely to be next, and `later` with some that follow, each event about once. A large agenda knows them.
+    /// Calls `soon` with events that are likely to be next, and `later` with some that follow, each event about once. A
+    /// large agenda knows them.
     #[inline]
     pub(crate) fn upcoming(&mut self, soon: impl FnMut(AgendaEvent), later: impl FnMut(AgendaEvent)) {
         if let Some(calendar) = &mut self.calendar {
@@ -258,7 +261,8 @@ mod tests {
         assert_eq!(agenda.pop(), Some((Time::from_nanos(2), AgendaEvent::new(Kind::Run, 2))));
     }
 
-    /// A run of a large network in small: each event schedules the next one of its subject, after a time of its own kind.
+    /// A run of a large network in small: each event schedules the next one of its subject, after a time of its own
+    /// kind.
     #[test]
     fn a_large_agenda_has_the_order_of_a_sorted_list() {
         let mut agenda = Agenda::default();
@@ -300,7 +304,8 @@ mod tests {
         assert!(agenda.calendar.is_some());
     }
 
-    /// Each arrival schedules the next one of its link after one of two delays, or after any time, and then the list refuses most.
+    /// Each arrival schedules the next one of its link after one of two delays, or after any time, and then the list
+    /// refuses most.
     #[test]
     fn arrivals_in_no_order_get_a_calendar() {
         for (in_order, delays) in [(true, 2), (false, 10_000)] {
@@ -319,8 +324,8 @@ mod tests {
         }
     }
 
-    /// The copies for the members of a large group: ten thousand events at one instant, each of which schedules the next one of its link beyond the
-    /// last day of a new calendar.
+    /// The copies for the members of a large group: ten thousand events at one instant, each of which schedules the
+    /// next one of its link beyond the last day of a new calendar.
     #[test]
     fn the_calendar_grows_to_the_delay_of_a_fan_out() {
         const MEMBERS: u32 = 10_000;

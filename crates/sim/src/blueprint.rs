@@ -1,4 +1,5 @@
-//! The blueprint of a world: plain data, validated, with every default filled in. `lab` writes it, [`crate::World`] reads it.
+//! The blueprint of a world: plain data, validated, with every default filled in. `lab` writes it, [`crate::World`]
+//! reads it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -32,7 +33,8 @@ pub struct Blueprint {
     pub duration: Duration,
     /// Summaries exclude the time before this.
     pub warmup: Duration,
-    /// Names of nodes; a [`NodeId`] is an index here. A name of up to fifteen bytes takes no memory beside its own sixteen.
+    /// Names of nodes; a [`NodeId`] is an index here. A name of up to fifteen bytes takes no memory beside its own
+    /// sixteen.
     pub nodes: Vec<EcoString>,
     /// Clocks with an offset or drift, at most one per node.
     pub clocks: Vec<ClockSpec>,
@@ -76,7 +78,8 @@ pub struct IcnSpec {
 /// The forwarders and producers of named data.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NdnSpec {
-    /// Nodes with a forwarder, sorted; they include those of consumers and producers. Interests and Data use links between two of them.
+    /// Nodes with a forwarder, sorted; they include those of consumers and producers. Interests and Data use links
+    /// between two of them.
     pub nodes: Vec<NodeId>,
     /// The tree of names.
     pub names: Names,
@@ -123,8 +126,8 @@ pub struct SdnSpec {
     pub controller: NodeId,
     /// Nodes with an agent, sorted.
     pub nodes: Vec<NodeId>,
-    /// Whether the controller's links carry control messages only. Then no route uses them, and each message takes the link between its
-    /// node and the controller. Otherwise control messages are routed like all packets.
+    /// Whether the controller's links carry control messages only. Then no route uses them, and each message takes the
+    /// link between its node and the controller. Otherwise control messages are routed like all packets.
     pub out_of_band: bool,
     /// The scheme that contains the control app.
     pub app: String,
@@ -143,7 +146,8 @@ pub struct ProducerSpec {
     pub config: ndn::ProducerConfig,
 }
 
-/// A next hop at `at` for Interests under `prefix`. It replaces all next hops of the metric for exactly this prefix at this node.
+/// A next hop at `at` for Interests under `prefix`. It replaces all next hops of the metric for exactly this prefix at
+/// this node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NameRoute {
     /// The node.
@@ -156,8 +160,8 @@ pub struct NameRoute {
     pub cost: u64,
 }
 
-/// The clock of a node. Endpoints and routers there see only its time: their instants, deadlines and time stamps are by this clock. Records
-/// are in true time.
+/// The clock of a node. Endpoints and routers there see only its time: their instants, deadlines and time stamps are by
+/// this clock. Records are in true time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockSpec {
     /// The node.
@@ -186,7 +190,8 @@ pub struct LinkSpec {
 pub struct PortSpec {
     /// Rate; the mean with a `trace`.
     pub rate: Rate,
-    /// The trace that the rate follows; `None` for a constant rate. Events and commands of a controller do not change it.
+    /// The trace that the rate follows; `None` for a constant rate. Events and commands of a controller do not change
+    /// it.
     pub trace: Option<Arc<RateTrace>>,
     /// Propagation delay.
     pub delay: Duration,
@@ -196,8 +201,8 @@ pub struct PortSpec {
     pub impair: Option<Impair>,
     /// Packets that exceed this token bucket are dropped before the queue; `None` for no policer.
     pub policer: Option<TokenBucket>,
-    /// Packets leave the queue when this token bucket has enough tokens; `None` for no shaper. It excludes a `trace`; events and
-    /// commands of a controller do not change the rate of a link with a shaper.
+    /// Packets leave the queue when this token bucket has enough tokens; `None` for no shaper. It excludes a `trace`;
+    /// events and commands of a controller do not change the rate of a link with a shaper.
     pub shaper: Option<TokenBucket>,
     /// The queue.
     pub queue: QueueSpec,
@@ -275,8 +280,9 @@ pub struct FlowSpec {
     pub emulation: Option<Box<FlowEmulation>>,
 }
 
-/// An application: a client at the receiver of its flows, which are its connections. A flow of an application has the start [`Time::NEVER`] and sends what was
-/// requested (a [`tcp::Demand::Limited`] rate of zero, or a [`StackSpec::size`] of zero); its first request starts it.
+/// An application: a client at the receiver of its flows, which are its connections. A flow of an application has the
+/// start [`Time::NEVER`] and sends what was requested (a [`tcp::Demand::Limited`] rate of zero, or a
+/// [`StackSpec::size`] of zero); its first request starts it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AppSpec {
     /// Its name, unique.
@@ -480,10 +486,11 @@ pub struct Record {
     pub events: bool,
     /// Whether every drop is recorded as an event, see [`crate::DROP_EVENTS`].
     pub drops: bool,
-    /// Whether the distributions of the times that packets wait in queues are kept, and those of one-way delays in large networks too, see
-    /// [`crate::MANY_RECEIVERS`].
+    /// Whether the distributions of the times that packets wait in queues are kept, and those of one-way delays in
+    /// large networks too, see [`crate::MANY_RECEIVERS`].
     pub distributions: bool,
-    /// The time, from its start up to and without its end, in which each packet is recorded at the end of each link, and each drop.
+    /// The time, from its start up to and without its end, in which each packet is recorded at the end of each link,
+    /// and each drop.
     pub packets: Option<(Time, Time)>,
 }
 

@@ -19,7 +19,8 @@ pub(crate) const RUN_UNTIL: usize = 3;
 /// The first application; the others follow.
 pub(crate) const RUN_APP: usize = 4;
 
-/// The agenda: the run's own events, then receivers, senders and changes, so that events at equal times happen in this order.
+/// The agenda: the run's own events, then receivers, senders and changes, so that events at equal times happen in this
+/// order.
 pub(crate) fn agenda(blueprint: &Blueprint) -> Agenda {
     let mut agenda = Agenda::default();
     let end = Time::ZERO + blueprint.duration;
@@ -55,8 +56,8 @@ pub(crate) fn agenda(blueprint: &Blueprint) -> Agenda {
     agenda
 }
 
-/// Checks the name-based network: hosts, routers and the name resolution system are different nodes, and each source and member has an
-/// access router.
+/// Checks the name-based network: hosts, routers and the name resolution system are different nodes, and each source
+/// and member has an access router.
 fn check_names(blueprint: &Blueprint, exists: impl Fn(NodeId) -> bool) -> Result<(), ParamError> {
     let refuse = |name: &str, message: &str| {
         Err(ParamError {
@@ -301,7 +302,8 @@ fn check_apps(blueprint: &Blueprint) -> Result<(), ParamError> {
     Ok(())
 }
 
-/// Checks what the engine relies on. `lab` rejects the same errors with their place in the file; this is for blueprints in code.
+/// Checks what the engine relies on. `lab` rejects the same errors with their place in the file; this is for blueprints
+/// in code.
 pub(crate) fn check(blueprint: &Blueprint) -> Result<(), ParamError> {
     let refuse = |name: &str, message: &str| {
         Err(ParamError {

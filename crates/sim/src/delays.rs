@@ -2,8 +2,8 @@
 
 use units::{Bin, Duration, Histogram};
 
-/// A histogram of times. Zero has a bin of its own; above, a bin is about one microsecond or 1/128 of its value wide, so that the error of a
-/// time is at most 0.4 % of itself plus half a microsecond.
+/// A histogram of times. Zero has a bin of its own; above, a bin is about one microsecond or 1/128 of its value wide,
+/// so that the error of a time is at most 0.4 % of itself plus half a microsecond.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Delays {
     /// Times in units of 2^[`UNIT`] ns, rounded down, plus one; zero for zero.

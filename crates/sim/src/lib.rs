@@ -1,4 +1,5 @@
-//! Discrete-event simulator: an event loop over links, queues, routes, endpoints and the state machines of nodes, in virtual time.
+//! Discrete-event simulator: an event loop over links, queues, routes, endpoints and the state machines of nodes, in
+//! virtual time.
 //!
 //! A [`World`] is built from a [`Blueprint`] and leaves a [`Trace`]; it also runs emulations, driven by a real clock.
 

@@ -1,4 +1,5 @@
-//! Rate and delay of a link by a trace: delivery opportunities (the format of mahimahi), or a piecewise constant rate, with which the delay can vary.
+//! Rate and delay of a link by a trace: delivery opportunities (the format of mahimahi), or a piecewise constant rate,
+//! with which the delay can vary.
 
 use units::{Duration, Rate, Time};
 
@@ -58,9 +59,10 @@ pub(crate) enum TraceRow {
 }
 
 impl RateTrace {
-    /// Delivery opportunities at these times, in milliseconds, each for [`OPPORTUNITY_BYTES`]: the rule of mahimahi's `mm-link`. The last time is
-    /// the period. A packet takes as many opportunities as it needs and several packets can share one; what is left of an opportunity when no
-    /// packet waits is lost. A packet that arrives at the instant of an opportunity does not use it.
+    /// Delivery opportunities at these times, in milliseconds, each for [`OPPORTUNITY_BYTES`]: the rule of mahimahi's
+    /// `mm-link`. The last time is the period. A packet takes as many opportunities as it needs and several packets can
+    /// share one; what is left of an opportunity when no packet waits is lost. A packet that arrives at the instant of
+    /// an opportunity does not use it.
     ///
     /// Errors: there must be a time, each at least the one before it, and the last above zero.
     pub fn opportunities(times_ms: Vec<u32>) -> Result<Self, &'static str> {
@@ -79,8 +81,8 @@ impl RateTrace {
 
     /// A rate that changes at these times, and repeats after `period`.
     ///
-    /// Errors: the first time must be zero, each above the one before it, `period` above the last, and a rate above zero
-    /// and below [`Rate::UNLIMITED`].
+    /// Errors: the first time must be zero, each above the one before it, `period` above the last, and a rate above
+    /// zero and below [`Rate::UNLIMITED`].
     pub fn rates(rates: &[(Duration, Rate)], period: Duration) -> Result<Self, &'static str> {
         if rates.first().is_none_or(|(start, _)| *start != Duration::ZERO) {
             return Err("it does not begin at 0 s");
@@ -110,8 +112,8 @@ impl RateTrace {
         })
     }
 
-    /// The trace with a propagation delay that changes at these times, in addition to that of its link. A bit has the delay of the instant at which it
-    /// leaves; it does not overtake those before it.
+    /// The trace with a propagation delay that changes at these times, in addition to that of its link. A bit has the
+    /// delay of the instant at which it leaves; it does not overtake those before it.
     ///
     /// Errors: the first time must be zero, each above the one before it, and the last before the end of the period.
     pub fn with_delays(mut self, delays: &[(Duration, Duration)]) -> Result<Self, &'static str> {
@@ -141,7 +143,8 @@ impl RateTrace {
         self.min_delay
     }
 
-    /// Propagation delay above its minimum, in seconds, averaged over the time from `from` to `to`, which must be later.
+    /// Propagation delay above its minimum, in seconds, averaged over the time from `from` to `to`, which must be
+    /// later.
     pub fn mean_delay_above_s(&self, from: Time, to: Time) -> f64 {
         let sum = self.delay_above_until(to) - self.delay_above_until(from);
         sum as f64 / to.saturating_since(from).as_nanos() as f64 / 1e9
@@ -181,7 +184,8 @@ impl RateTrace {
         self.bit_ns_until(to).saturating_sub(self.bit_ns_until(from))
     }
 
-    /// What it says from the beginning of the run up to `end`, for a record: for each period its steps or opportunities, and then its delays.
+    /// What it says from the beginning of the run up to `end`, for a record: for each period its steps or
+    /// opportunities, and then its delays.
     pub(crate) fn rows(&self, end: Time) -> impl Iterator<Item = (Time, TraceRow)> + '_ {
         let periods = (0u64..).map(|number| number * self.period_ns);
         let periods = periods.take_while(move |start| *start < end.as_nanos());

@@ -1,4 +1,5 @@
-//! The result of a run: counters of flows, receivers and ports, series, events. It is append-only, and valid whenever the run ends.
+//! The result of a run: counters of flows, receivers and ports, series, events. It is append-only, and valid whenever
+//! the run ends.
 
 use contract::{DropReason, EndpointId, FlowId, Meter, NodeId, PortId};
 use stack::app::{Exchange, Playback};
@@ -69,8 +70,8 @@ pub const DROP_EVENTS: [&str; DropReason::ALL.len()] = [
     "dropped_corrupted",
 ];
 
-/// Names of the events of ports that record the trees of multicast groups: from this sample on, a group's packets take the direction of a
-/// link, or no longer do. Their value is the number of the flow.
+/// Names of the events of ports that record the trees of multicast groups: from this sample on, a group's packets take
+/// the direction of a link, or no longer do. Their value is the number of the flow.
 pub const TREE_EVENTS: [&str; 2] = ["branch_added", "branch_removed"];
 
 /// The record of one run.
@@ -92,8 +93,8 @@ pub struct Trace {
     pub apps: Vec<AppRecord>,
     /// Per receiver, flow by flow.
     pub receivers: Vec<ReceiverRecord>,
-    /// Per node with a state machine: routers of the name-based network, its name resolution system, forwarders of named data, other nodes
-    /// with an SDN agent, and the controller.
+    /// Per node with a state machine: routers of the name-based network, its name resolution system, forwarders of
+    /// named data, other nodes with an SDN agent, and the controller.
     pub nodes: Vec<NodeRecord>,
     /// Per port: link `i` forward at `2 i`, backward at `2 i + 1`.
     pub ports: Vec<PortRecord>,
@@ -144,8 +145,8 @@ pub struct FlowRecord {
     pub data_drops: u64,
     /// Packets that reached the sender: Data at a consumer, otherwise acknowledgements and feedback.
     pub arrived: Arrivals,
-    /// Distribution of the times that Data waited which arrived at a consumer; `None` for other senders and in large networks, see
-    /// [`crate::MANY_RECEIVERS`].
+    /// Distribution of the times that Data waited which arrived at a consumer; `None` for other senders and in large
+    /// networks, see [`crate::MANY_RECEIVERS`].
     pub waits: Option<Box<Delays>>,
     /// Counters of the sender itself.
     pub meter: Meter,
@@ -212,7 +213,8 @@ pub struct ReceiverRecord {
     pub delay_min: Duration,
     /// Maximum one-way delay.
     pub delay_max: Duration,
-    /// Distribution of the times that packets waited in all queues on their way; `None` in large networks, see [`crate::MANY_RECEIVERS`].
+    /// Distribution of the times that packets waited in all queues on their way; `None` in large networks, see
+    /// [`crate::MANY_RECEIVERS`].
     pub waits: Option<Box<Delays>>,
     /// Counters of the receiver itself.
     pub meter: Meter,

@@ -7,8 +7,8 @@ use units::{Duration, Rate, Time};
 
 use crate::at_ms;
 
-/// A dumbbell of 20 Mbit/s. The round-trip time with an empty queue is a little above 42 ms: 105 kB, 70 packets. Flows start two seconds
-/// apart.
+/// A dumbbell of 20 Mbit/s. The round-trip time with an empty queue is a little above 42 ms: 105 kB, 70 packets. Flows
+/// start two seconds apart.
 fn dumbbell(schemes: &[&str], seconds: u64, warmup: u64, packets: u32) -> Trace {
     let mut net = Blueprint::new(Duration::from_secs(seconds));
     net.warmup = Duration::from_secs(warmup);
@@ -52,8 +52,8 @@ fn within(value: f64, band: std::ops::RangeInclusive<f64>) {
     assert!(band.contains(&value), "{value} is not within {band:?}");
 }
 
-/// BBR00 §4.3.5: the whole link except the 2 % that ProbeRTT costs. §3.2: the data in flight is the bandwidth-delay product, without a
-/// queue.
+/// BBR00 §4.3.5: the whole link except the 2 % that ProbeRTT costs. §3.2: the data in flight is the bandwidth-delay
+/// product, without a queue.
 #[test]
 fn alone_it_fills_the_link_with_one_bandwidth_delay_product_in_flight() {
     let trace = dumbbell(&["bbr"], 60, 5, 1000);
@@ -69,7 +69,8 @@ fn alone_it_fills_the_link_with_one_bandwidth_delay_product_in_flight() {
     assert_eq!(trace.flows[0].meter.count(Count::Retransmits), 0);
 }
 
-/// BBR00 §4.3.2, §4.3.3, §4.3.5: Startup, Drain, ProbeBW, and ProbeRTT about every ten seconds, for 200 ms and a round trip.
+/// BBR00 §4.3.2, §4.3.3, §4.3.5: Startup, Drain, ProbeBW, and ProbeRTT about every ten seconds, for 200 ms and a round
+/// trip.
 #[test]
 fn its_states_follow_the_drafts_diagram() {
     let trace = dumbbell(&["bbr"], 60, 0, 1000);
@@ -87,8 +88,9 @@ fn its_states_follow_the_drafts_diagram() {
     }
 }
 
-/// BBR00 §1: flows share the link about fairly. Hock, Bless and Zitterbart (IEEE ICNP 2017, §IV) find that several keep up to twice the product in
-/// flight, since each takes its best share for the rate of the bottleneck: a queue of about a round-trip time.
+/// BBR00 §1: flows share the link about fairly. Hock, Bless and Zitterbart (IEEE ICNP 2017, §IV) find that several keep
+/// up to twice the product in flight, since each takes its best share for the rate of the bottleneck: a queue of about
+/// a round-trip time.
 #[test]
 fn two_flows_share_the_link_with_two_bandwidth_delay_products_in_flight() {
     let trace = dumbbell(&["bbr", "bbr"], 120, 20, 1000);
@@ -98,9 +100,9 @@ fn two_flows_share_the_link_with_two_bandwidth_delay_products_in_flight() {
     within(mean_rtt(&trace, 0), 0.060..=0.095);
 }
 
-/// With a buffer of a fifth of the bandwidth-delay product or of one BBR leaves little to CUBIC, and has many losses; with four CUBIC has
-/// an equal share or more, and with sixteen more. Hock, Bless and Zitterbart (IEEE ICNP 2017); Scholz and others (IFIP Networking 2018,
-/// §V): the change is between one and three.
+/// With a buffer of a fifth of the bandwidth-delay product or of one BBR leaves little to CUBIC, and has many losses;
+/// with four CUBIC has an equal share or more, and with sixteen more. Hock, Bless and Zitterbart (IEEE ICNP 2017);
+/// Scholz and others (IFIP Networking 2018, §V): the change is between one and three.
 #[test]
 fn beside_cubic_it_wins_with_short_queues_and_loses_with_long_ones() {
     for first in ["bbr", "cubic"] {

@@ -1,5 +1,6 @@
-//! BBRv3 in whole networks: test cases of its draft (draft-ietf-ccwg-bbr-06, Appendix A) on a path of 20 Mbit/s and 42.6 ms, whose bandwidth-delay product is 71
-//! packets, unless a case says otherwise. The cases that a controller shows without a network are in `schemes/bbr3/tests.rs`.
+//! BBRv3 in whole networks: test cases of its draft (draft-ietf-ccwg-bbr-06, Appendix A) on a path of 20 Mbit/s and
+//! 42.6 ms, whose bandwidth-delay product is 71 packets, unless a case says otherwise. The cases that a controller
+//! shows without a network are in `schemes/bbr3/tests.rs`.
 
 use contract::{Count, LinkId, NodeId};
 use sim::{Blueprint, Change, FlowKind, Impair, PortSpec, TokenBucket, Trace};
@@ -91,8 +92,9 @@ fn within(value: f64, band: std::ops::RangeInclusive<f64>) {
     assert!(band.contains(&value), "{value} is not within {band:?}");
 }
 
-/// A.1, A.3, A.5, A.8, A.10: a bulk flow alone, without losses. Startup ends with a bandwidth within 2 % of the link's; Drain and DOWN end with the product in
-/// flight; UP lasts three rounds; the round-trip time is probed every five seconds, for 200 ms and at least a round.
+/// A.1, A.3, A.5, A.8, A.10: a bulk flow alone, without losses. Startup ends with a bandwidth within 2 % of the link's;
+/// Drain and DOWN end with the product in flight; UP lasts three rounds; the round-trip time is probed every five
+/// seconds, for 200 ms and at least a round.
 #[test]
 fn cases_1_3_5_8_10_a_bulk_flow_goes_through_the_states() {
     let trace = run(&alone(bottleneck(20, 1000), 60, 5));
@@ -134,7 +136,8 @@ fn cases_1_3_5_8_10_a_bulk_flow_goes_through_the_states() {
     within(share(&trace, 0, 20.0), 0.95..=1.0);
 }
 
-/// A.7, A.20: a flow at a twentieth of the link stays in Startup, except for the probes of the round-trip time, which lead back to it.
+/// A.7, A.20: a flow at a twentieth of the link stays in Startup, except for the probes of the round-trip time, which
+/// lead back to it.
 #[test]
 fn cases_7_and_20_an_application_limited_flow_stays_in_startup() {
     let demand = tcp::Demand::Limited(Rate::from_mbps(1));
@@ -148,7 +151,8 @@ fn cases_7_and_20_an_application_limited_flow_stays_in_startup() {
     assert!(states[0].0 > 5.0);
 }
 
-/// A.12, A.13: packets arrive in bursts, every 30 ms. The window exceeds two products by the aggregation, in Startup and later, and the link is used.
+/// A.12, A.13: packets arrive in bursts, every 30 ms. The window exceeds two products by the aggregation, in Startup
+/// and later, and the link is used.
 #[test]
 fn cases_12_and_13_aggregation_does_not_slow_it_down() {
     let mut net = alone(bottleneck(20, 1000), 30, 5);
@@ -175,7 +179,8 @@ fn cases_12_and_13_aggregation_does_not_slow_it_down() {
     within(share(&trace, 0, 20.0), 0.93..=1.0);
 }
 
-/// A.14: 64 kbit/s and 4 ms, a product of 32 bytes. Four segments at least, which delayed acknowledgements do not stall, and the rate of the link.
+/// A.14: 64 kbit/s and 4 ms, a product of 32 bytes. Four segments at least, which delayed acknowledgements do not
+/// stall, and the rate of the link.
 #[test]
 fn case_14_a_product_below_a_packet() {
     let tcp = tcp::Config { delayed_ack: true, ..tcp::Config::default() };
@@ -189,7 +194,8 @@ fn case_14_a_product_below_a_packet() {
     within(share(&trace, 0, 0.064), 0.97..=1.001);
 }
 
-/// A.15: ten times the rate is found with the next probe, which comes within three seconds and whose rate grows by a quarter per round: ten rounds.
+/// A.15: ten times the rate is found with the next probe, which comes within three seconds and whose rate grows by a
+/// quarter per round: ten rounds.
 #[test]
 fn case_15_ten_times_the_rate_is_found() {
     let mut net = alone(bottleneck(10, 400), 20, 0);
@@ -202,9 +208,9 @@ fn case_15_ten_times_the_rate_is_found() {
     within(found, 8.0..=12.0);
 }
 
-/// A.16: a tenth of the rate. Losses lower bw to 0.7 of it; two cycles later max_bw is the rate of the link. The first versions of this test expected bw below 20
-/// and below 60 Mbit/s within three seconds, but only two rounds have losses, and the first has samples of the old rate: after them the data in flight fit into
-/// the queue.
+/// A.16: a tenth of the rate. Losses lower bw to 0.7 of it; two cycles later max_bw is the rate of the link. The first
+/// versions of this test expected bw below 20 and below 60 Mbit/s within three seconds, but only two rounds have
+/// losses, and the first has samples of the old rate: after them the data in flight fit into the queue.
 #[test]
 fn case_16_a_tenth_of_the_rate_is_found() {
     let mut net = alone(bottleneck(100, 350), 40, 0);
@@ -218,7 +224,8 @@ fn case_16_a_tenth_of_the_rate_is_found() {
     within(value_at(&series(&trace, "max_bw"), 25.0), 9.0 * capacity..=10.5 * capacity);
 }
 
-/// A.17: a policer of 10 Mbit/s and 60 kB on a link of 100. The tokens are used, and losses stay small: a probe risks 2 % of a round, and stops.
+/// A.17: a policer of 10 Mbit/s and 60 kB on a link of 100. The tokens are used, and losses stay small: a probe risks 2
+/// % of a round, and stops.
 #[test]
 fn case_17_a_policer_is_conformed_to() {
     let mut port = bottleneck(100, 1000);
@@ -230,7 +237,8 @@ fn case_17_a_policer_is_conformed_to() {
     assert!(resent < 0.05 * sent, "{resent} of {sent}");
 }
 
-/// A.18: packets that overtake others by three places look like losses to a sender that counts. The spurious recoveries are undone, and the link is used.
+/// A.18: packets that overtake others by three places look like losses to a sender that counts. The spurious recoveries
+/// are undone, and the link is used.
 #[test]
 fn case_18_reordering_does_not_slow_it_down() {
     let mut net = alone(bottleneck(20, 1000), 30, 5);

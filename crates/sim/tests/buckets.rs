@@ -14,7 +14,8 @@ const fn bucket(kbps: u64, burst: u64) -> TokenBucket {
     TokenBucket { rate: Rate::from_kbps(kbps), burst: Bytes::new(burst) }
 }
 
-/// A source of a packet of 1000 bytes each millisecond, 8 Mbit/s, over a link of 1 Gbit/s (8 µs per packet) and 10 ms with room for `packets`.
+/// A source of a packet of 1000 bytes each millisecond, 8 Mbit/s, over a link of 1 Gbit/s (8 µs per packet) and 10 ms
+/// with room for `packets`.
 fn net(end: Duration, packets: u32) -> Blueprint {
     let mut net = Blueprint::new(end);
     let (a, b) = (net.node("a"), net.node("b"));
@@ -31,7 +32,8 @@ fn policed(trace: &Trace) -> u64 {
 
 #[test]
 fn a_policer_passes_the_burst_and_then_its_rate() {
-    // a packet takes 1000 tokens, 500 come per ms: with 3000 at the start, those of 0, 1, 2, 3 and 4 ms pass (at 4 ms 1000 are left), then every second
+    // a packet takes 1000 tokens, 500 come per ms: with 3000 at the start, those of 0, 1, 2, 3 and 4 ms pass (at 4 ms
+    // 1000 are left), then every second
     let mut net = net(ms(101), 100);
     net.links[0].forward.policer = Some(bucket(4000, 3000));
     let trace = run(&net);
@@ -46,7 +48,8 @@ fn a_policer_passes_the_burst_and_then_its_rate() {
 
 #[test]
 fn a_shaper_delays_what_a_policer_drops() {
-    // the burst passes those of 0 … 4 ms at once; packet n ≥ 4 leaves when 1000 (n + 1) = 3000 + 500 t, at t = 2 n − 4 ms
+    // the burst passes those of 0 … 4 ms at once; packet n ≥ 4 leaves when 1000 (n + 1) = 3000 + 500 t, at t = 2 n − 4
+    // ms
     let mut net = net(ms(41), 100);
     net.links[0].forward.shaper = Some(bucket(4000, 3000));
     let trace = run(&net);

@@ -118,8 +118,8 @@ fn timers_use_the_nodes_clock_and_records_use_true_time() {
     let hundredth = &trace.events[99];
     assert_eq!(hundredth.at, Time::from_nanos((100_000_000_000u64 * 1_000_000).div_ceil(999_900)));
     assert!(trace.events.iter().all(|event| event.value == 0.0), "never early and not late");
-    // transmission and propagation: two times 80 µs and 10 ms; by the clocks additionally an hour, 5 ms and two drifts. The common epoch is
-    // the hour.
+    // transmission and propagation: two times 80 µs and 10 ms; by the clocks additionally an hour, 5 ms and two drifts.
+    // The common epoch is the hour.
     let (came, sent) = seen.lock().expect("one thread")[99];
     assert_eq!(sent, Time::from_nanos(100_000_000_000), "by a clock that began at nothing");
     let true_ns = hundredth.at.as_nanos() + 20_160_000;

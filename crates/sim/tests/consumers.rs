@@ -1,4 +1,5 @@
-//! Consumers in the running network: constant rates, window-based controllers over drop-tail queues, coarse clocks, catalogues before stores.
+//! Consumers in the running network: constant rates, window-based controllers over drop-tail queues, coarse clocks,
+//! catalogues before stores.
 
 use contract::{Count, FlowId, NodeId};
 use sim::{Blueprint, FlowKind, FlowRecord, NdnSpec, PortSpec, ProducerSpec, Trace};
@@ -7,7 +8,8 @@ use units::{Bytes, Duration, Rate, Time};
 
 use crate::{ms, run};
 
-/// Two consumers, two routers, two producers; all links 10 Mbit/s and 10 ms, with queues of the given number of packets.
+/// Two consumers, two routers, two producers; all links 10 Mbit/s and 10 ms, with queues of the given number of
+/// packets.
 fn dumbbell(seconds: u64, queue: u32) -> Blueprint {
     let mut print = Blueprint::new(Duration::from_secs(seconds));
     let nodes: Vec<NodeId> =
@@ -56,8 +58,9 @@ fn hits(trace: &Trace, node: u32) -> u64 {
     record.ndn.as_ref().expect("a forwarder counts").count(Tally::Hits)
 }
 
-/// N1: 500 Interests per second for 100 s. ndnSIM 2.8 counts 49 968 Data at each consumer, and 299 964 Interests and 299 873 Data sent on
-/// links. Here the numbers are equal if the first Interest leaves one gap after the start of the run.
+/// N1: 500 Interests per second for 100 s. ndnSIM 2.8 counts 49 968 Data at each consumer, and 299 964 Interests and
+/// 299 873 Data sent on links. Here the numbers are equal if the first Interest leaves one gap after the start of the
+/// run.
 #[test]
 fn steady_consumers_get_as_many_data_as_in_another_simulator() {
     let mut print = dumbbell(100, 100);
@@ -87,8 +90,8 @@ fn data(flow: &FlowRecord) -> f64 {
     flow.meter.media().delay_count as f64
 }
 
-/// N2: ndnSIM's AIMD, BIC and CUBIC all carry 115 460 ± 25 Data in 100 s over a queue of 100 packets; the shared link has room for
-/// 113 636 of our size, which is a little larger.
+/// N2: ndnSIM's AIMD, BIC and CUBIC all carry 115 460 ± 25 Data in 100 s over a queue of 100 packets; the shared link
+/// has room for 113 636 of our size, which is a little larger.
 #[test]
 fn window_controllers_fill_the_link_and_share_it() {
     for scheme in ["aimd", "bic", "cubic", "reno"] {
@@ -143,7 +146,8 @@ fn a_coarse_clock_makes_bursts_of_a_steady_consumer() {
     assert_eq!(backlog(&coarse), 49);
 }
 
-/// Two consumers of one catalogue, the second behind the content store of the first: popular content is served from the store.
+/// Two consumers of one catalogue, the second behind the content store of the first: popular content is served from the
+/// store.
 #[test]
 fn popular_contents_are_served_by_stores() {
     let pattern = Pattern::Zipf { contents: 1000, segments: 4, exponent: 1.0, shift: 0.0 };

@@ -11,7 +11,8 @@ fn at(seconds: u64) -> Time {
     Time::ZERO + Duration::from_secs(seconds)
 }
 
-/// The paper's test network: left hosts, a router, a bottleneck, a router, right hosts. Delays are those of the hosts' links.
+/// The paper's test network: left hosts, a router, a bottleneck, a router, right hosts. Delays are those of the hosts'
+/// links.
 struct Net {
     print: Blueprint,
     routers: [NodeId; 2],
@@ -36,7 +37,8 @@ impl Net {
         [left, right]
     }
 
-    /// A stream of 1500-byte packets, by the paper's rules: the delay space has no minimum width, and the timeout does not follow the gap.
+    /// A stream of 1500-byte packets, by the paper's rules: the delay space has no minimum width, and the timeout does
+    /// not follow the gap.
     fn cvihis(&mut self, name: &str, mode: &str, rtt_ms: u64, rate: Rate) -> FlowId {
         let [from, to] = self.hosts(name, rtt_ms);
         let config = stream::Config { packet: Bytes::new(1500), ..stream::Config::default() };
@@ -49,8 +51,8 @@ impl Net {
         FlowId(self.print.flows.len() as u32 - 1)
     }
 
-    /// NewReno with an acknowledgement for each segment: delayed acknowledgements are an option that only some implementations had [CVIHIS
-    /// §2.3].
+    /// NewReno with an acknowledgement for each segment: delayed acknowledgements are an option that only some
+    /// implementations had [CVIHIS §2.3].
     fn reno(&mut self, name: &str, rtt_ms: u64) -> FlowId {
         let [from, to] = self.hosts(name, rtt_ms);
         let config = tcp::Config { sack: false, delayed_ack: false, ..tcp::Config::default() };
@@ -219,7 +221,8 @@ fn a_mode_changes_while_data_flow() {
     };
     let [before, yields, after, later] = run_with(&[], 80);
     assert!(before > 0.3 && yields < 0.3 && after > yields && later > 0.3);
-    // after yielding for a long time a flow sends one packet per second, and then has too few samples of the queue to recover
+    // after yielding for a long time a flow sends one packet per second, and then has too few samples of the queue to
+    // recover
     let [_, starved, after, later] = run_with(&[], 120);
     assert!(starved < 0.02 && after < 0.02 && later < 0.02);
     let [_, yields, after, later] = run_with(&[("min_packet_rate", 10.0)], 120);
@@ -229,7 +232,8 @@ fn a_mode_changes_while_data_flow() {
     assert!(yields < 0.02 && later > 0.3);
 }
 
-/// Ours: random loss on a path without a queue. A delay space of the width of its noise makes the paper's rule slower than losses do.
+/// Ours: random loss on a path without a queue. A delay space of the width of its noise makes the paper's rule slower
+/// than losses do.
 #[test]
 fn the_delay_space_is_wider_than_noise() {
     let share = |loss: f64, jitter_ms: u64, ours: bool| {

@@ -1,4 +1,5 @@
-//! Nodes that observe departures from their queues: they see every packet when its transmission starts, and nothing else changes.
+//! Nodes that observe departures from their queues: they see every packet when its transmission starts, and nothing
+//! else changes.
 
 use std::sync::{Arc, Mutex};
 
@@ -40,8 +41,8 @@ impl LinkAlgorithm for Watcher {
     }
 }
 
-/// A consumer that requests 16 Data of 1000 bytes, one each 0.64 ms, and a producer behind a link of 8 Mbit/s, which transmits one per
-/// millisecond.
+/// A consumer that requests 16 Data of 1000 bytes, one each 0.64 ms, and a producer behind a link of 8 Mbit/s, which
+/// transmits one per millisecond.
 fn crowded() -> Blueprint {
     let mut print = Blueprint::new(Duration::from_secs(1));
     let nodes: Vec<NodeId> = ["c", "p"].iter().map(|name| print.node(name)).collect();
@@ -79,8 +80,8 @@ fn run(print: &Blueprint, mark: Option<bool>) -> (Trace, Vec<(u64, u64, u32, boo
 #[test]
 fn each_departure_is_observed_with_its_queueing_delay() {
     let (trace, seen) = run(&crowded(), Some(false));
-    // Data k arrives at 10 + 0.64 k ms and leaves at 10 + k ms after a wait of 0.36 k ms; the backlog is the ⌊k/0.64⌋ − k that arrived
-    // meanwhile
+    // Data k arrives at 10 + 0.64 k ms and leaves at 10 + k ms after a wait of 0.36 k ms; the backlog is the ⌊k/0.64⌋ −
+    // k that arrived meanwhile
     assert_eq!(
         seen[..7],
         [

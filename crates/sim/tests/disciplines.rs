@@ -119,8 +119,8 @@ fn ports(net: &mut Blueprint) -> impl Iterator<Item = &mut Shared<PortSpec>> {
     net.links.iter_mut().flat_map(|link| [&mut link.forward, &mut link.backward])
 }
 
-/// All that a trace has, except the number of packet-hops and the drops that are recorded as events. A plain FIFO counts a hop when it
-/// accepts a packet, a discipline when it sends it.
+/// All that a trace has, except the number of packet-hops and the drops that are recorded as events. A plain FIFO
+/// counts a hop when it accepts a packet, a discipline when it sends it.
 fn seen(mut trace: Trace) -> String {
     trace.packet_hops = 0;
     trace.events.clear();

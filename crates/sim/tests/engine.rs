@@ -34,7 +34,8 @@ fn wire(duration: Duration, port: PortSpec, kind: FlowKind) -> Blueprint {
 
 #[test]
 fn a_million_packets_take_exactly_their_time_on_the_link() {
-    // the offered load is twice the capacity, so the link is always busy: 7 Mbit/s, 1500 bytes, 1 000 000 packets = 1714.285714285 s
+    // the offered load is twice the capacity, so the link is always busy: 7 Mbit/s, 1500 bytes, 1 000 000 packets =
+    // 1714.285714285 s
     let port = PortSpec::new(Rate::from_mbps(7), Duration::from_millis(3), 10);
     let kind = source(1500, Pattern::Constant { rate: Rate::from_mbps(14) });
     let last =

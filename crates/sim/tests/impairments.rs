@@ -37,7 +37,8 @@ fn lost_bursts_are_random_losses_of_the_port() {
     let bursts = GilbertElliott { to_bad: 0.01, to_good: 0.2, loss_in_bad: 1.0, loss_in_good: 0.0 };
     let trace = run(&net(Impair { bursts: Some(bursts), ..Impair::default() }));
     let lost = trace.ports[0].drops[DropReason::RandomLoss as usize];
-    // π = 4.76 % of 9980 packets are 475; with ρ = 1 − 0.01 − 0.2 their deviation is √(n π (1 − π) (1 + ρ) / (1 − ρ)) = 62, of which three are allowed
+    // π = 4.76 % of 9980 packets are 475; with ρ = 1 − 0.01 − 0.2 their deviation is √(n π (1 − π) (1 + ρ) / (1 − ρ)) =
+    // 62, of which three are allowed
     assert!((289..=661).contains(&lost), "{lost}");
     assert_eq!(trace.receivers[0].packets + lost, 9980);
     assert_eq!(trace.flows[0].drops[DropReason::RandomLoss as usize], lost);
@@ -81,8 +82,8 @@ fn a_delay_is_within_its_jitter_also_after_it_changed() {
 #[test]
 fn packets_that_are_released_together_wait_for_the_next_release() {
     let trace = run(&net(Impair { release_every: ms(10), ..Impair::default() }));
-    // packets of 0 … 9 ms would arrive at 20.08 … 29.08 ms and arrive at 30 ms, after 30 … 21 ms, which are 255 ms in sum; those of up to
-    // 9969 ms are released by 9990 ms
+    // packets of 0 … 9 ms would arrive at 20.08 … 29.08 ms and arrive at 30 ms, after 30 … 21 ms, which are 255 ms in
+    // sum; those of up to 9969 ms are released by 9990 ms
     let receiver = &trace.receivers[0];
     assert_eq!((receiver.packets, receiver.delay_sum_ns), (9970, 997 * 255_000_000));
     assert_eq!((receiver.delay_min, receiver.delay_max), (ms(21), ms(30)));

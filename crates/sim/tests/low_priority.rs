@@ -5,7 +5,8 @@ use sim::{Blueprint, ClockSpec, Control, FlowKind, PortSpec, Trace, World};
 use stack::tcp;
 use units::{Bytes, Drift, Duration, Offset, Rate, Time};
 
-/// A dumbbell with a bottleneck of 10 Mbit/s and a buffer of the given number of packets. The round-trip time with an empty queue is 44 ms.
+/// A dumbbell with a bottleneck of 10 Mbit/s and a buffer of the given number of packets. The round-trip time with an
+/// empty queue is 44 ms.
 struct Dumbbell {
     net: Blueprint,
     left: NodeId,
@@ -80,8 +81,8 @@ fn within(value: f64, band: std::ops::RangeInclusive<f64>) {
     assert!(band.contains(&value), "{value} is not within {band:?}");
 }
 
-/// RFC 6817 §2.1: the link is full, with a queue of TARGET. The draft of LEDBAT++ §4.4, §4.5: at least nine tenths, with a queue of at most
-/// 60 ms.
+/// RFC 6817 §2.1: the link is full, with a queue of TARGET. The draft of LEDBAT++ §4.4, §4.5: at least nine tenths,
+/// with a queue of at most 60 ms.
 #[test]
 fn alone_they_fill_the_link_with_their_target_queue() {
     let (share, queue) = alone("ledbat");
@@ -106,7 +107,8 @@ fn beside_reno_they_get_almost_no_bandwidth() {
     }
 }
 
-/// A queue of 80 packets, 96 ms, is always below LEDBAT's target: LEDBAT then reacts to losses only, like Reno. The others still yield.
+/// A queue of 80 packets, 96 ms, is always below LEDBAT's target: LEDBAT then reacts to losses only, like Reno. The
+/// others still yield.
 #[test]
 fn with_a_queue_shorter_than_its_target_ledbat_behaves_as_reno() {
     let (background, _) = two(["ledbat", "reno"], 80, 0);
@@ -117,8 +119,8 @@ fn with_a_queue_shorter_than_its_target_ledbat_behaves_as_reno() {
     }
 }
 
-/// RFC 6817 §4.4, the latecomer advantage: a later flow measures the queue of the first as part of its base delay, aims at a longer queue,
-/// and starves the first. LEDBAT++ §4.4: after a slowdown both know the base delay.
+/// RFC 6817 §4.4, the latecomer advantage: a later flow measures the queue of the first as part of its base delay, aims
+/// at a longer queue, and starves the first. LEDBAT++ §4.4: after a slowdown both know the base delay.
 #[test]
 fn latecomers_starve_ledbat_but_not_ledbat_pp() {
     let (first, latecomer) = two(["ledbat", "ledbat"], 300, 50);
@@ -129,8 +131,8 @@ fn latecomers_starve_ledbat_but_not_ledbat_pp() {
     within(first + latecomer, 0.9..=1.001);
 }
 
-/// Queueing delay of one flow alone in the minute from the given second on, with a buffer of 1000 packets, when the receiver's clock drifts
-/// by the given ppm.
+/// Queueing delay of one flow alone in the minute from the given second on, with a buffer of 1000 packets, when the
+/// receiver's clock drifts by the given ppm.
 fn queue_under_drift(scheme: &str, from: u64, ppm: i32) -> f64 {
     let mut dumbbell = Dumbbell::new(from + 60, from, 1000);
     dumbbell.flow(scheme, 0);
@@ -141,8 +143,9 @@ fn queue_under_drift(scheme: &str, from: u64, ppm: i32) -> f64 {
     mean_queue(&trace, 0)
 }
 
-/// 100 ppm are 0.1 ms per second, 56 ms from the empty path at the start to the minute around 560 s. LEDBAT takes the drift for a queue, or
-/// for the lack of one, and so does TCP-LP, which smooths; round-trip times are measured by one clock.
+/// 100 ppm are 0.1 ms per second, 56 ms from the empty path at the start to the minute around 560 s. LEDBAT takes the
+/// drift for a queue, or for the lack of one, and so does TCP-LP, which smooths; round-trip times are measured by one
+/// clock.
 #[test]
 fn a_clock_that_drifts_moves_the_queue_of_those_that_read_one_way_delays() {
     within(queue_under_drift("ledbat", 530, 0), 0.096..=0.106);
@@ -158,15 +161,16 @@ fn a_clock_that_drifts_moves_the_queue_of_those_that_read_one_way_delays() {
     within(queue_under_drift("ledbat_pp", 530, -100) - right, -1e-6..=1e-6);
 }
 
-/// A flow without pauses loses the base delay of the empty path after ten minutes: its own 100 ms are then part of the base delay, and it
-/// adds another 100. The slowdowns of LEDBAT++ prevent this.
+/// A flow without pauses loses the base delay of the empty path after ten minutes: its own 100 ms are then part of the
+/// base delay, and it adds another 100. The slowdowns of LEDBAT++ prevent this.
 #[test]
 fn ledbat_builds_on_its_own_queue_after_ten_minutes() {
     within(queue_under_drift("ledbat", 660, 0), 0.190..=0.210);
     within(queue_under_drift("ledbat_pp", 660, 0), 0.045..=0.063);
 }
 
-/// An offset of an hour, of either sign and at either end, does not change the trace of any scheme, whether it uses one-way delays or not.
+/// An offset of an hour, of either sign and at either end, does not change the trace of any scheme, whether it uses
+/// one-way delays or not.
 #[test]
 fn a_clock_offset_of_an_hour_changes_no_trace() {
     for scheme in ["ledbat", "ledbat_pp", "tcp_lp", "bbr", "reno"] {

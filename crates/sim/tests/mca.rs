@@ -168,8 +168,8 @@ fn beside_tcp_in_one_queue_mca_gives_way() {
     assert!(utilisation(&trace, 0) > 0.9);
 }
 
-/// [MCA §2.2]: after the path becomes longer, an in-band receiver measures a queue that does not drain, and the rate falls. With control
-/// packets that bypass queues it does not.
+/// [MCA §2.2]: after the path becomes longer, an in-band receiver measures a queue that does not drain, and the rate
+/// falls. With control packets that bypass queues it does not.
 #[test]
 fn a_longer_path_is_not_taken_for_a_queue_by_out_of_band_control() {
     let rate_after = |control: &str| {
@@ -189,7 +189,8 @@ fn a_longer_path_is_not_taken_for_a_queue_by_out_of_band_control() {
     assert!((0.75e6..=1.0e6).contains(&out_of_band), "{out_of_band}");
 }
 
-/// Round-trip times of control packets contain no queueing delay, so that periods are shorter and the queue is longer than in band.
+/// Round-trip times of control packets contain no queueing delay, so that periods are shorter and the queue is longer
+/// than in band.
 #[test]
 fn out_of_band_ten_groups_share_a_bottleneck_as_well() {
     let mut net = one_bottleneck(1, 200);

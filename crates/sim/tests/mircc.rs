@@ -9,8 +9,8 @@ use crate::ms;
 
 const DATA: Bytes = Bytes::new(1250);
 
-/// C1, C2 – R1 – R2 – P1, P2; 10 Mbit/s and 50 ms at the edges, 12 Mbit/s and 100 ms between. The first consumer is active from 1 s to
-/// 10 s, the second from 3 s to 8 s. `links` are the parameters of all forwarders.
+/// C1, C2 – R1 – R2 – P1, P2; 10 Mbit/s and 50 ms at the edges, 12 Mbit/s and 100 ms between. The first consumer is
+/// active from 1 s to 10 s, the second from 3 s to 8 s. `links` are the parameters of all forwarders.
 fn dumbbell(tick: Duration, links: &[(&str, ParamValue)]) -> Trace {
     run(tick, links, &[])
 }
@@ -91,8 +91,8 @@ fn a_consumer_has_its_link_and_two_share_the_bottleneck() {
     }
 }
 
-/// KATO §4.2, Fig. 3(c) and 3(d) against 4(c) and 4(d): with 500 and 750 ms both keep the rate of one alone, unless the consumers' clock is
-/// fine.
+/// KATO §4.2, Fig. 3(c) and 3(d) against 4(c) and 4(d): with 500 and 750 ms both keep the rate of one alone, unless the
+/// consumers' clock is fine.
 #[test]
 fn a_coarse_clock_of_consumers_hides_them_from_each_other_and_one_of_routers_does_not() {
     for clock in [500, 750] {

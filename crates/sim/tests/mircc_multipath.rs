@@ -13,8 +13,8 @@ fn secs(seconds: u64) -> Time {
     Time::ZERO + Duration::from_secs(seconds)
 }
 
-/// A consumer c reaches producers at q over two bottlenecks, r1–q of 10 Mbit/s and r2–q of 6; another, d, over the first alone, from 10 to
-/// 30 s. All other links have 100 Mbit/s.
+/// A consumer c reaches producers at q over two bottlenecks, r1–q of 10 Mbit/s and r2–q of 6; another, d, over the
+/// first alone, from 10 to 30 s. All other links have 100 Mbit/s.
 fn two_paths(classes: &str) -> Trace {
     let mut print = Blueprint::new(Duration::from_secs(40));
     let nodes: Vec<NodeId> = ["c", "d", "r1", "r2", "q"].iter().map(|name| print.node(name)).collect();
@@ -71,8 +71,8 @@ fn close(found: f64, wanted: f64) -> bool {
     (found - wanted).abs() < 0.05 * wanted
 }
 
-/// Alone the consumer gets both bottlenecks. With another consumer at the first it gets at most the fair R₁: x + (R₁ − 6) = 10 and x = R₁
-/// give 8 each.
+/// Alone the consumer gets both bottlenecks. With another consumer at the first it gets at most the fair R₁: x + (R₁ − 6) =
+/// 10 and x = R₁ give 8 each.
 #[test]
 fn a_flow_over_two_paths_takes_unused_capacity_first_and_counts_as_one() {
     let trace = two_paths("both");

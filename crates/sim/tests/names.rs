@@ -11,8 +11,8 @@ fn port(rate_mbps: u64, delay_ms: u64) -> PortSpec {
     PortSpec::new(Rate::from_mbps(rate_mbps), ms(delay_ms), 1000)
 }
 
-/// source – r0 – middle – r1 – four members, all links 10 ms; the name resolution system is attached to r0. The source sends 100 packets of
-/// 1000 bytes per second.
+/// source – r0 – middle – r1 – four members, all links 10 ms; the name resolution system is attached to r0. The source
+/// sends 100 packets of 1000 bytes per second.
 struct Net {
     print: Blueprint,
     routers: [NodeId; 3],
@@ -52,8 +52,8 @@ fn joins_travel_hop_by_hop_and_only_then_does_data_flow() {
     print.record.every = ms(10);
     print.record.series = vec!["throughput".into()];
     let trace = run(&print);
-    // a member's join takes 10 ms to r1, which queries the name system (60 ms) and joins at middle (10 ms), which queries (40 ms) and joins
-    // at r0 (10 ms); from 130 ms on packets arrive in 30 ms
+    // a member's join takes 10 ms to r1, which queries the name system (60 ms) and joins at middle (10 ms), which
+    // queries (40 ms) and joins at r0 (10 ms); from 130 ms on packets arrive in 30 ms
     let first = |receiver: usize| {
         let series = trace.series.iter().find(|s| s.subject == sim::Subject::Receiver(receiver as u32));
         let series = series.expect("it is recorded");

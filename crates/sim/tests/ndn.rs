@@ -69,13 +69,14 @@ fn a_steady_dumbbell_delivers_what_another_simulator_delivers() {
     consume(&mut print, 0, "/p1", 500);
     consume(&mut print, 1, "/p2", 500);
     let trace = run(&print);
-    // ndnSIM 2.8 with the same network: 49 968 Data at each consumer after 100 s, 599 837 packet-hops; its packets are a little larger
+    // ndnSIM 2.8 with the same network: 49 968 Data at each consumer after 100 s, 599 837 packet-hops; its packets are
+    // a little larger
     for flow in &trace.flows {
         assert_eq!((flow.sent_packets, flow.arrived.packets), (50_000, 49_969));
         assert_eq!(flow.meter.goodput_bytes, 49_969 * 1024);
         assert_eq!(flow.meter.count(Count::Missing), 0);
-        // 6 links of 10 ms, Interests of 40 µs and Data of 880 µs on three links each: 62.76 ms; both consumers send at the same instants,
-        // so that one waits for the other's Interest and Data on the shared link
+        // 6 links of 10 ms, Interests of 40 µs and Data of 880 µs on three links each: 62.76 ms; both consumers send at
+        // the same instants, so that one waits for the other's Interest and Data on the shared link
         assert!(flow.meter.rtt_min >= Duration::from_micros(62_760), "{}", flow.meter.rtt_min);
         assert!(
             flow.meter.media().delay_max <= Duration::from_micros(62_760 + 40 + 880),
@@ -93,7 +94,8 @@ fn a_steady_dumbbell_delivers_what_another_simulator_delivers() {
 #[test]
 fn every_interest_ends_and_the_tables_empty_when_traffic_stops() {
     let mut print = dumbbell(10);
-    // the shared link carries 1136 Data per second: of 1400 Interests some stay without Data, since there are no retransmissions
+    // the shared link carries 1136 Data per second: of 1400 Interests some stay without Data, since there are no
+    // retransmissions
     for (node, prefix) in [(0, "/p1"), (1, "/p2")] {
         let flow = consume(&mut print, node, prefix, 700);
         print.flows[flow.index()].stop = at_ms(5000);

@@ -32,8 +32,8 @@ impl Setup<'_> {
     }
 }
 
-/// A network in which every node is an NDN forwarder: links with Mbit/s, milliseconds and packets of queue, and a consumer for each
-/// producer. The second starts 137 ms after the first.
+/// A network in which every node is an NDN forwarder: links with Mbit/s, milliseconds and packets of queue, and a
+/// consumer for each producer. The second starts 137 ms after the first.
 fn run(
     seconds: u64,
     nodes: &[&str],
@@ -152,7 +152,8 @@ fn bic_fills_the_link_with_less_loss_than_aimd() {
     assert!(bic.loss < 0.5 * aimd.loss && bic.loss > 0.0, "{} {}", bic.loss, aimd.loss);
 }
 
-/// The timer covers the last 30 Data: with windows of a few large Data several round trips, with 71 small ones less than half of one.
+/// The timer covers the last 30 Data: with windows of a few large Data several round trips, with 71 small ones less
+/// than half of one.
 #[test]
 fn icp_needs_samples_of_several_windows() {
     let with = |data, samples: i64| {

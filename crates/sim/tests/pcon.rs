@@ -1,5 +1,5 @@
-//! PCON and its reconstructed successors on the three networks of their literature: links of 10 Mbit/s with queues of 500 packets, payloads
-//! of 1024 bytes, 20 seconds.
+//! PCON and its reconstructed successors on the three networks of their literature: links of 10 Mbit/s with queues of
+//! 500 packets, payloads of 1024 bytes, 20 seconds.
 
 use contract::{NodeId, ParamList, ParamValue};
 use sim::{Blueprint, Control, FlowKind, NdnSpec, PortSpec, ProducerSpec, Trace, World};
@@ -25,8 +25,8 @@ const DUMBBELL: Net<'_> = Net {
     consumers: &[(0, 0, 0), (1, 1, 0)],
 };
 
-/// One consumer, one prefix, two producers behind separate routers; round-trip time 60 ms on each path. The access link has the capacity of
-/// one path.
+/// One consumer, one prefix, two producers behind separate routers; round-trip time 60 ms on each path. The access link
+/// has the capacity of one path.
 const TWO_WAYS: Net<'_> = Net {
     nodes: &["c1", "r1", "r2", "r3", "p1", "p2"],
     links: &[(0, 1, 10), (1, 2, 10), (1, 3, 10), (2, 4, 10), (3, 5, 10)],
@@ -148,8 +148,9 @@ fn of(scheme: &str, seed: u64) -> Setup<'_> {
     Setup { scheme, seed, ..Setup::default() }
 }
 
-/// The model behind the specification marks departing Data: 9.3, 7.7 and 13.5 Mbit/s, 67 to 69 ms with deviations of 6.5 to 9 ms, and 7.1
-/// over two paths; 13 % and 44 % by the second path at the end. The authors' code marks Data at enqueue.
+/// The model behind the specification marks departing Data: 9.3, 7.7 and 13.5 Mbit/s, 67 to 69 ms with deviations of
+/// 6.5 to 9 ms, and 7.1 over two paths; 13 % and 44 % by the second path at the end. The authors' code marks Data at
+/// enqueue.
 #[test]
 fn pcon_leaves_some_capacity_unused_and_finds_the_second_path() {
     for seed in 1..=3 {
@@ -191,7 +192,8 @@ fn marks_at_departure_arrive_earlier_and_cost_less_throughput() {
     }
 }
 
-/// Consumers that react to marks once per episode of 1.5 windows, as in ndnSIM, which is a setting of the consumer; and AIMD.
+/// Consumers that react to marks once per episode of 1.5 windows, as in ndnSIM, which is a setting of the consumer; and
+/// AIMD.
 #[test]
 fn other_window_controllers_use_more_of_the_link() {
     let aimd = vec![("window", ParamValue::from("aimd")), ("marks", ParamValue::from("once"))];
@@ -207,7 +209,8 @@ fn equal_runs_are_equal() {
     assert_eq!(hash(), hash());
 }
 
-/// The model behind the specification: 9.84 Mbit/s with deviations of 27 to 43 ms; 9.5 to 9.8; 9.87, and nothing by the second path.
+/// The model behind the specification: 9.84 Mbit/s with deviations of 27 to 43 ms; 9.5 to 9.8; 9.87, and nothing by the
+/// second path.
 #[test]
 fn coopcon_keeps_its_path() {
     for seed in 1..=2 {
@@ -232,8 +235,8 @@ fn coopcon_keeps_its_path() {
     assert!((9.7..10.0).contains(&three.mbps) && three.second.1 < 0.01, "{three:?}");
 }
 
-/// The model behind the specification: 9.82 Mbit/s with deviations of 3.7 to 7.9 ms; 9.64, 6 % by the second path, 2.0 ms; 17.4 Mbit/s. The
-/// throughput is reproduced without shaping of Interests, the deviations are not.
+/// The model behind the specification: 9.82 Mbit/s with deviations of 3.7 to 7.9 ms; 9.64, 6 % by the second path, 2.0
+/// ms; 17.4 Mbit/s. The throughput is reproduced without shaping of Interests, the deviations are not.
 #[test]
 fn flecom_uses_both_paths() {
     for seed in 1..=2 {

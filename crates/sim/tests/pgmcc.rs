@@ -45,7 +45,8 @@ struct Shared {
 }
 
 impl Shared {
-    /// Rates in Mbit/s of two flows across a bottleneck: one of the scheme with this form of tokens, or of Reno, and one of Reno.
+    /// Rates in Mbit/s of two flows across a bottleneck: one of the scheme with this form of tokens, or of Reno, and
+    /// one of Reno.
     fn rates(self, seed: u64, tokens: Option<&str>) -> [f64; 2] {
         let mut net = network(150, 30);
         net.seed = seed;

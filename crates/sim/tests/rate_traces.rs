@@ -57,7 +57,8 @@ fn each_opportunity_carries_one_full_packet_of_a_busy_source() {
 
 #[test]
 fn the_delay_follows_the_trace_in_order_with_and_without_a_discipline() {
-    // 12 Mbit/s, a packet of 1500 bytes per ms; the link adds 9 ms. Departures before 50 ms travel 30 ms, later ones 10 ms, in a period of 100 ms
+    // 12 Mbit/s, a packet of 1500 bytes per ms; the link adds 9 ms. Departures before 50 ms travel 30 ms, later ones 10
+    // ms, in a period of 100 ms
     for codel in [false, true] {
         let delays = [(ms(0), ms(30)), (ms(50), ms(10))];
         let traced = rates(&[(0, 12_000)], 100).with_delays(&delays).expect("it is right");
@@ -69,7 +70,8 @@ fn the_delay_follows_the_trace_in_order_with_and_without_a_discipline() {
         let receiver = &trace.receivers[0];
         // a packet each 2 ms: serialisation of 1 ms, and 10 + 9 ms or 30 + 9 ms
         assert_eq!((receiver.delay_min, receiver.delay_max), (ms(20), ms(40)), "codel: {codel}");
-        // those that leave at 49 ms arrive at 88 ms; those that leave at 51 … 69 ms would arrive at 70 … 88 ms and wait for them
+        // those that leave at 49 ms arrive at 88 ms; those that leave at 51 … 69 ms would arrive at 70 … 88 ms and wait
+        // for them
         let period = |n: u64| -> u64 {
             (0..50)
                 .map(|i| 2 * i + 1)
@@ -118,7 +120,8 @@ fn a_link_that_goes_down_and_up_continues_its_trace() {
     // 200 opportunities up to 400 ms, then those at 602 ms and later: (1000 − 600) / 2
     assert_eq!(trace.ports[0].capacity_bits, 400 * 12_000);
     assert_eq!(trace.ports[0].sent_packets, 400);
-    // 200 of 400 packets waited, and those that left at 392, 394 … 400 ms were on the link; the packet of 400 ms may come after
+    // 200 of 400 packets waited, and those that left at 392, 394 … 400 ms were on the link; the packet of 400 ms may
+    // come after
     let lost = trace.ports[0].drops[DropReason::LinkDown as usize];
     assert!((205..=206).contains(&lost), "{lost}");
 }

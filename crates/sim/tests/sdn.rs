@@ -14,8 +14,8 @@ fn seconds(s: u64) -> Time {
     Time::ZERO + Duration::from_secs(s)
 }
 
-/// Two senders at router 0, two receivers at router 1; a short path between the routers and one through router 2, all of 10 Mbit/s. Each
-/// flow sends 7 Mbit/s.
+/// Two senders at router 0, two receivers at router 1; a short path between the routers and one through router 2, all
+/// of 10 Mbit/s. Each flow sends 7 Mbit/s.
 fn two_ways(secs: u64) -> Blueprint {
     let mut net = Blueprint::new(Duration::from_secs(secs));
     let [r1, r2, r3, s1, s2, d1, d2] = ["r1", "r2", "r3", "s1", "s2", "d1", "d2"].map(|name| net.node(name));
@@ -106,7 +106,8 @@ fn without_a_controller_the_link_stays_congested() {
 #[test]
 fn every_port_reports_once_a_period_and_the_reports_cross_links_of_their_own() {
     let trace = run(&controlled(10, &CONTROL));
-    // r1 has four ports, r2 four, r3 two; periods end at 0.5 s, 1 s, … 10 s, and reports sent at the end do not arrive any more
+    // r1 has four ports, r2 four, r3 two; periods end at 0.5 s, 1 s, … 10 s, and reports sent at the end do not arrive
+    // any more
     let sent: u64 = [0, 1, 2].map(|node| at(&trace, NodeId(node)).meter.count(Count::Statuses)).iter().sum();
     assert!((190..=200).contains(&sent), "{sent}");
     assert_eq!(controller(&trace).meter.count(Count::Statuses), 190);

@@ -97,8 +97,9 @@ fn feedback_of_a_hundred_receivers_with_the_same_losses_is_suppressed() {
     }
     tfmcc(&mut net, source, &members);
     let trace = run(&net);
-    // while the first report is in flight, for one maximum round-trip time of the six of a round, N^(1/6) = 4.6 more timers expire on
-    // average; receivers whose round-trip time exceeds the maximum because of a growing queue are not suppressed
+    // while the first report is in flight, for one maximum round-trip time of the six of a round, N^(1/6) = 4.6 more
+    // timers expire on average; receivers whose round-trip time exceeds the maximum because of a growing queue are not
+    // suppressed
     let (rounds, received) = (events(&trace, "round").len(), events(&trace, "feedback_other").len());
     assert!(rounds > 20, "{rounds} rounds");
     let mean = received as f64 / rounds as f64;

@@ -1,4 +1,5 @@
-//! TFRC in whole networks: its rate compared with that of Reno under the same losses and in one queue, and its smoothness.
+//! TFRC in whole networks: its rate compared with that of Reno under the same losses and in one queue, and its
+//! smoothness.
 
 use sim::{Blueprint, FlowKind, PortSpec};
 use stack::{stream, tcp};
@@ -38,7 +39,8 @@ fn under_the_same_losses_it_is_as_fast_as_reno_within_a_factor_of_two() {
     }
 }
 
-/// Throughput of `n` flows of each scheme behind one bottleneck, per flow, and their mean coefficients of variation over half a second.
+/// Throughput of `n` flows of each scheme behind one bottleneck, per flow, and their mean coefficients of variation
+/// over half a second.
 fn together(n: usize, mbps: u64, packets: u32, seed: u64) -> [(f64, f64); 2] {
     let mut net = Blueprint::new(Duration::from_secs(180));
     net.seed = seed;
@@ -84,8 +86,8 @@ fn in_one_queue_it_takes_between_half_and_twice_of_what_reno_does() {
     }
 }
 
-/// [RFC5348 §1]: a much lower variation of throughput over time. This holds among several flows; one flow that shares a queue of one
-/// round-trip time with another hardly varies under any controller.
+/// [RFC5348 §1]: a much lower variation of throughput over time. This holds among several flows; one flow that shares a
+/// queue of one round-trip time with another hardly varies under any controller.
 #[test]
 fn among_several_flows_its_rate_varies_half_as_much_as_that_of_reno() {
     for (n, mbps, packets) in [(4, 10, 60), (8, 20, 100)] {

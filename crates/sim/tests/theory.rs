@@ -34,8 +34,9 @@ fn an_aimd_window_follows_the_inverse_square_root_of_the_loss() {
 
 #[test]
 fn rate_capped_flows_get_their_max_min_shares() {
-    // a chain of 10 and 6 Mbit/s; flows by class: 1 over both (cap 20), 2 over the first (cap 1), 3 over the first (cap 20),
-    // 4 over the second (cap 2). Max-min: the second link gives flow 1 4, flow 4 2; the first 1 to flow 2, 5 to flow 3.
+    // a chain of 10 and 6 Mbit/s; flows by class: 1 over both (cap 20), 2 over the first (cap 1), 3 over the first (cap
+    // 20), 4 over the second (cap 2). Max-min: the second link gives flow 1 4, flow 4 2; the first 1 to flow 2, 5 to
+    // flow 3.
     let mut net = Blueprint::new(Duration::from_secs(50));
     let nodes: Vec<NodeId> = ["a", "b", "c"].map(|name| net.node(name)).into();
     let mut port = PortSpec::new(Rate::from_mbps(10), Duration::from_millis(1), 50);

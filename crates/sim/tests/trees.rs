@@ -85,8 +85,8 @@ fn config() -> icn::Config {
     }
 }
 
-/// The blueprint of a case, and whether each member is present at its end. Either sources have constant rates below the capacity of links,
-/// or groups are of the schemes with parts in routers, and congest the links.
+/// The blueprint of a case, and whether each member is present at its end. Either sources have constant rates below the
+/// capacity of links, or groups are of the schemes with parts in routers, and congest the links.
 fn blueprint(case: &Case, steady: bool) -> (Blueprint, Vec<bool>) {
     let config = config();
     let settled = Duration::from_millis(CHANGES_MS) + config.refresh * (2 * u64::from(config.lifetime));

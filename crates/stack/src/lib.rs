@@ -1,5 +1,5 @@
-//! Sans-IO state machines of protocols (TCP, streams, NDN, ICN, SDN), and queue disciplines. They are generic over the congestion control of
-//! `schemes`, and independent of schemes and drivers.
+//! Sans-IO state machines of protocols (TCP, streams, NDN, ICN, SDN), and queue disciplines. They are generic over the
+//! congestion control of `schemes`, and independent of schemes and drivers.
 
 pub mod app;
 pub mod datagram;

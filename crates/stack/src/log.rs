@@ -1,8 +1,9 @@
 //! A log of a congestion controller: its inputs, and the resulting window and rate.
 //!
-//! [`Logged`] wraps the controller of any transport, and [`LoggedSender`] the part of a stream scheme at the source. Both pass every call on and report
-//! [`Event`]s to a [`Log`], so that a flow with a log sends the same packets as one without. Events are those of qlog's recovery category
-//! (draft-ietf-quic-qlog-quic-events); quantities that do not change are not repeated.
+//! [`Logged`] wraps the controller of any transport, and [`LoggedSender`] the part of a stream scheme at the source.
+//! Both pass every call on and report [`Event`]s to a [`Log`], so that a flow with a log sends the same packets as one
+//! without. Events are those of qlog's recovery category (draft-ietf-quic-qlog-quic-events); quantities that do not
+//! change are not repeated.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -26,7 +26,8 @@ impl Bench {
         machine.handle(input, &mut cx);
     }
 
-    /// Advances time through the deadlines of the state machine up to and including `end`. Returns the packets that it sent.
+    /// Advances time through the deadlines of the state machine up to and including `end`. Returns the packets that it
+    /// sent.
     pub(crate) fn run(&mut self, machine: &mut impl Endpoint, end: Time) -> Vec<Packet> {
         let mut sent = self.sent();
         while machine.wake() <= end {

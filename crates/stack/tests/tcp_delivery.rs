@@ -62,7 +62,8 @@ fn mbps(delivery: &Delivery) -> f64 {
     delivery.rate.expect("a sample").as_bps_f64() / 1e6
 }
 
-/// Windows of 5 segments each 100 ms are 400 kbit/s: the rate at which the path delivers, not that of the sender's burst.
+/// Windows of 5 segments each 100 ms are 400 kbit/s: the rate at which the path delivers, not that of the sender's
+/// burst.
 #[test]
 fn a_window_that_does_not_fill_the_path_is_delivered_once_a_round_trip() {
     let mut net = Net::one(&sacked(), Asking::window(5));
@@ -124,7 +125,8 @@ fn samples_and_departures_without_data_are_app_limited() {
     assert!(controller.sent.iter().all(|sent| sent.app_limited));
 }
 
-/// Data runs out once, in between: segments sent until that data was delivered are marked as application-limited, and later ones are not.
+/// Data runs out once, in between: segments sent until that data was delivered are marked as application-limited, and
+/// later ones are not.
 #[test]
 fn app_limited_ends_when_the_marked_data_are_delivered() {
     let config = Config { demand: Demand::Finite(Bytes::new(20 * SEGMENT)), ..sacked() };
@@ -142,7 +144,8 @@ fn app_limited_ends_when_the_marked_data_are_delivered() {
     assert_eq!(marked, (20..30).collect::<Vec<_>>());
 }
 
-/// Which samples count as those of an application without data: of an answer of 20 segments, two of which are lost and retransmitted, and of one of three segments a second later.
+/// Which samples count as those of an application without data: of an answer of 20 segments, two of which are lost and
+/// retransmitted, and of one of three segments a second later.
 fn limited_in_answers(app_limited: AppLimited) -> Vec<(u64, bool)> {
     let config = Config { demand: Demand::Limited(Rate::ZERO), app_limited, ..sacked() };
     let mut net = Net::one(&config, Asking::window(20));
@@ -161,8 +164,9 @@ fn limited_in_answers(app_limited: AppLimited) -> Vec<(u64, bool)> {
     observed.iter().map(|(_, delivery)| (delivery.bytes.as_u64() / SEGMENT, delivery.app_limited)).collect()
 }
 
-/// Linux marks the connection when the application writes: the first flight, and that after the pause before which all has arrived, and not the retransmissions,
-/// which leave when there is nothing more to send (`tcp_rate_check_app_limited`). The draft marks it as soon as there is nothing more.
+/// Linux marks the connection when the application writes: the first flight, and that after the pause before which all
+/// has arrived, and not the retransmissions, which leave when there is nothing more to send
+/// (`tcp_rate_check_app_limited`). The draft marks it as soon as there is nothing more.
 #[test]
 fn what_is_retransmitted_at_the_end_of_an_answer_is_limited_by_the_draft_only() {
     let samples = |retransmitted: bool| {
@@ -174,8 +178,8 @@ fn what_is_retransmitted_at_the_end_of_an_answer_is_limited_by_the_draft_only() 
     assert_eq!(limited_in_answers(AppLimited::AtEnd), samples(true));
 }
 
-/// Windows of five segments each 100 ms are 400 kbit/s. An application that writes 480 kbit/s always has more than the window takes, also with half a segment of
-/// room in it; one that writes 320 kbit/s is what the connection waits for.
+/// Windows of five segments each 100 ms are 400 kbit/s. An application that writes 480 kbit/s always has more than the
+/// window takes, also with half a segment of room in it; one that writes 320 kbit/s is what the connection waits for.
 #[test]
 fn an_application_that_is_faster_than_the_window_is_no_limit() {
     for (kbps, window, limited) in [(480, 10, false), (480, 11, false), (320, 10, true)] {
@@ -194,7 +198,8 @@ fn an_application_that_is_faster_than_the_window_is_no_limit() {
     }
 }
 
-/// One of twenty is lost. Selectively acknowledged segments count on arrival, once, and the retransmission has no round-trip time.
+/// One of twenty is lost. Selectively acknowledged segments count on arrival, once, and the retransmission has no
+/// round-trip time.
 #[test]
 fn selective_acknowledgements_are_deliveries_and_nothing_counts_twice() {
     let config = Config { demand: Demand::Finite(Bytes::new(20 * SEGMENT)), ..sacked() };
@@ -235,8 +240,8 @@ fn an_acknowledgement_that_closes_a_gap_delivers_what_was_missing() {
     assert_eq!(controller.observed[5].1.total, Bytes::new(6 * SEGMENT));
 }
 
-/// RFC 6675 §4: segments 5 and 6 are lost when 7, 8 and 10 have arrived, and 9 when 10, 11 and 12 have. Each is reported once, with the data in flight
-/// when it was sent: k + 1 segments for the k-th of the first burst.
+/// RFC 6675 §4: segments 5 and 6 are lost when 7, 8 and 10 have arrived, and 9 when 10, 11 and 12 have. Each is
+/// reported once, with the data in flight when it was sent: k + 1 segments for the k-th of the first burst.
 #[test]
 fn each_lost_packet_is_reported_once_with_what_was_in_flight_when_it_was_sent() {
     let mut net = Net::one(&sacked(), Asking::window(20));
@@ -272,7 +277,8 @@ fn each_lost_packet_is_reported_once_with_what_was_in_flight_when_it_was_sent() 
     assert_eq!(sent[..10], [1, 2, 3, 4, 5, 8, 9, 11, 12, 13]);
 }
 
-/// RFC 6582: without selective acknowledgements, each is found when those before it are repaired. After a timeout, all that are in flight count as lost.
+/// RFC 6582: without selective acknowledgements, each is found when those before it are repaired. After a timeout, all
+/// that are in flight count as lost.
 #[test]
 fn without_selective_acknowledgements_lost_packets_are_reported_one_by_one() {
     let mut net = Net::one(&plain(), Asking::window(20));

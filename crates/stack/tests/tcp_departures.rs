@@ -176,8 +176,8 @@ fn pushed(net: &Net<Fixed>) -> Vec<u64> {
     net.data.iter().filter(|s| s.header.flags.psh).map(|s| s.segment).collect()
 }
 
-/// Five segments leave as 2, 2 and 1. The last segment of a batch of several has PSH. Not more than half of the window leaves at once, so a window of three has
-/// no batch.
+/// Five segments leave as 2, 2 and 1. The last segment of a batch of several has PSH. Not more than half of the window
+/// leaves at once, so a window of three has no batch.
 #[test]
 fn segments_leave_in_batches_with_segmentation_offload() {
     for (window, expected) in [(5, [1, 3].as_slice()), (3, &[])] {
@@ -187,7 +187,8 @@ fn segments_leave_in_batches_with_segmentation_offload() {
     }
 }
 
-/// A buffer has 65 segments of 1000 bytes, and the second one begins after the initial window of ten. Its last segment, 74, is alone, because no batch is of two buffers.
+/// A buffer has 65 segments of 1000 bytes, and the second one begins after the initial window of ten. Its last segment,
+/// 74, is alone, because no batch is of two buffers.
 #[test]
 fn a_batch_ends_with_its_buffer() {
     let mut net = Net::one(&Config { gso: true, ..plain() }, Fixed::window(100));
@@ -196,9 +197,10 @@ fn a_batch_ends_with_its_buffer() {
     assert_eq!(pushed(&net), expected);
 }
 
-/// Five segments leave at 100 ms, after the handshake, and are acknowledged one by one at 200 ms. The first acknowledgement lets segment 5 go, as nothing was sent in
-/// the last millisecond. At the second the next acknowledgement is due, so that segment 6 waits and leaves with 7 at the third, and 8 with 9 at the fifth.
-/// With 2 of a window of 5 in a batch, a third of the window is 1.67 segments, which one does not reach.
+/// Five segments leave at 100 ms, after the handshake, and are acknowledged one by one at 200 ms. The first
+/// acknowledgement lets segment 5 go, as nothing was sent in the last millisecond. At the second the next
+/// acknowledgement is due, so that segment 6 waits and leaves with 7 at the third, and 8 with 9 at the fifth. With 2 of
+/// a window of 5 in a batch, a third of the window is 1.67 segments, which one does not reach.
 #[test]
 fn a_batch_that_is_not_full_waits_for_an_acknowledgement_that_is_due() {
     let config =
@@ -212,7 +214,8 @@ fn a_batch_that_is_not_full_waits_for_an_acknowledgement_that_is_due() {
     assert_eq!(pushed(&net), [1, 3, 7, 9]);
 }
 
-/// A paced sender at 1.664 Mbit/s with headers, 200 kB/s of payload, sends two segments each 10 ms; below 150 kB/s single ones.
+/// A paced sender at 1.664 Mbit/s with headers, 200 kB/s of payload, sends two segments each 10 ms; below 150 kB/s
+/// single ones.
 #[test]
 fn a_pacer_releases_batches() {
     for (kbps, gap, expected) in [(1664, 10, [0, 0, 10, 10, 20, 20]), (832, 10, [0, 10, 20, 30, 40, 50])] {
@@ -225,8 +228,9 @@ fn a_pacer_releases_batches() {
     }
 }
 
-/// A window of 10 segments and a round-trip time of 100 ms: 125 segments per second are one each 8 ms, 120 one each 8.333 ms, 200 one each 5 ms. The first window
-/// leaves at once, as there is no sample; its acknowledgements arrive together at 100 ms. With 8 ms the tenth segment of a round leaves at 172 ms.
+/// A window of 10 segments and a round-trip time of 100 ms: 125 segments per second are one each 8 ms, 120 one each
+/// 8.333 ms, 200 one each 5 ms. The first window leaves at once, as there is no sample; its acknowledgements arrive
+/// together at 100 ms. With 8 ms the tenth segment of a round leaves at 172 ms.
 #[test]
 fn a_paced_window_leaves_over_most_of_a_round_trip() {
     for (pacing, threshold, gap_us) in [

@@ -15,9 +15,9 @@ fn acks(net: &Net<Fixed>) -> Vec<(u64, u8)> {
     net.acks.iter().map(|s| (s.header.ack / SEGMENT, s.header.flags.ace)).collect()
 }
 
-/// RFC 8257 §3.2, figure 1, with an acknowledgement of every second segment. Of 0 to 7, 2 and 3 and 6 are marked: 0 and 1 are acknowledged together;
-/// 2 changes the state and is acknowledged at once; 3 waits, and 4 changes the state again, so that 3 is acknowledged with ECE and 4 without. 5 waits
-/// until 6 changes the state.
+/// RFC 8257 §3.2, figure 1, with an acknowledgement of every second segment. Of 0 to 7, 2 and 3 and 6 are marked: 0 and
+/// 1 are acknowledged together; 2 changes the state and is acknowledged at once; 3 waits, and 4 changes the state
+/// again, so that 3 is acknowledged with ECE and 4 without. 5 waits until 6 changes the state.
 #[test]
 fn dctcp_acknowledges_at_once_where_marks_begin_and_end() {
     let mut net = Net::one(&with(EcnFeedback::Dctcp), Fixed::window(8));
@@ -28,8 +28,9 @@ fn dctcp_acknowledges_at_once_where_marks_begin_and_end() {
     assert_eq!(net.flows[0].received.count(Count::Marks), 3);
 }
 
-/// RFC 9768 §3.2.1 and §3.2.2.5.1: the counter starts at five. Of 0 to 9, 1 to 4 and 7 are marked. 0 waits for 1, which is the first of a run of marks and
-/// would be acknowledged at once anyway: six. 2 waits and 3 makes two since then: eight, of which three bits are zero. 4 waits for 5: one. 6 waits for 7: two.
+/// RFC 9768 §3.2.1 and §3.2.2.5.1: the counter starts at five. Of 0 to 9, 1 to 4 and 7 are marked. 0 waits for 1, which
+/// is the first of a run of marks and would be acknowledged at once anyway: six. 2 waits and 3 makes two since then:
+/// eight, of which three bits are zero. 4 waits for 5: one. 6 waits for 7: two.
 #[test]
 fn the_counter_of_accurate_feedback_has_three_bits_and_starts_at_five() {
     let mut net = Net::one(&with(EcnFeedback::Accurate), Fixed::window(10));

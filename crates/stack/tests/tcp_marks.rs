@@ -1,4 +1,5 @@
-//! Reductions after a mark as in Linux: over a round trip, in proportion to arrivals (`tcp_enter_cwr`, `tcp_cwnd_reduction`).
+//! Reductions after a mark as in Linux: over a round trip, in proportion to arrivals (`tcp_enter_cwr`,
+//! `tcp_cwnd_reduction`).
 
 mod net;
 
@@ -26,9 +27,9 @@ fn departures<C>(net: &Net<C>) -> Vec<u64> {
     net.data.iter().map(|s| s.at.as_nanos() / 1_000_000).filter(|at| *at > 0).collect()
 }
 
-/// Ten are in flight and the first is marked: CEIL(k·5/10) − prr_out is one at the first, third, fifth and seventh acknowledgement. At the
-/// ninth five are in flight, which is the window, and from then on one segment leaves per acknowledgement. Without the proportional
-/// reduction none leaves until five have been acknowledged.
+/// Ten are in flight and the first is marked: CEIL(k·5/10) − prr_out is one at the first, third, fifth and seventh
+/// acknowledgement. At the ninth five are in flight, which is the window, and from then on one segment leaves per
+/// acknowledgement. Without the proportional reduction none leaves until five have been acknowledged.
 #[test]
 fn a_mark_spreads_the_reduction_over_the_round() {
     let run = |reduction| {
@@ -43,8 +44,8 @@ fn a_mark_spreads_the_reduction_over_the_round() {
     assert_eq!(run(Reduction::Halt), [105, 106, 107, 108, 109]);
 }
 
-/// The round ends with the first acknowledgement of a segment sent in it; a mark on it starts the next reduction, from the window after the
-/// last one: 32, 16, 8, 4 and 2 segments at 100, 200, 300 and 400 ms.
+/// The round ends with the first acknowledgement of a segment sent in it; a mark on it starts the next reduction, from
+/// the window after the last one: 32, 16, 8, 4 and 2 segments at 100, 200, 300 and 400 ms.
 #[test]
 fn a_mark_on_data_sent_in_the_round_starts_the_next_reduction() {
     let mut net = Net::one(&marked(Reduction::Proportional), Halving::avoiding(32.0));
@@ -67,7 +68,8 @@ fn the_window_does_not_grow_in_the_round() {
     assert!(net.flows[0].sender.controller().window > 5.5);
 }
 
-/// A loss in the round belongs to its reduction: it is retransmitted, without another reduction [Linux: tcp_enter_recovery].
+/// A loss in the round belongs to its reduction: it is retransmitted, without another reduction
+/// [Linux: tcp_enter_recovery].
 #[test]
 fn a_loss_in_the_round_of_a_reduction_causes_no_second_one() {
     let mut net = Net::one(&marked(Reduction::Proportional), Halving::avoiding(20.0));

@@ -168,8 +168,8 @@ fn a_retransmission_of_which_a_part_has_arrived_is_not_lost() {
     assert_eq!(net.flows[0].received.goodput_bytes, 58_001);
 }
 
-/// The receiver divides its acknowledgements: the last that arrives acknowledges a part of a segment that an earlier one has reported
-/// whole. A timeout then withdraws the report [RFC2018 §8].
+/// The receiver divides its acknowledgements: the last that arrives acknowledges a part of a segment that an earlier
+/// one has reported whole. A timeout then withdraws the report [RFC2018 §8].
 #[test]
 fn a_segment_that_was_reported_and_then_acknowledged_in_part_is_sent_again() {
     let (acks, demand) = (Acks::Divided, Demand::Finite(Bytes::new(5751)));

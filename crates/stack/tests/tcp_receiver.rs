@@ -51,7 +51,8 @@ fn the_last_segment_of_a_flow_is_acknowledged_at_once() {
     );
 }
 
-/// RFC 7323 §4.3: the echo of a delayed acknowledgement is that of the first segment it covers, so the delay is in the sample.
+/// RFC 7323 §4.3: the echo of a delayed acknowledgement is that of the first segment it covers, so the delay is in the
+/// sample.
 #[test]
 fn a_delayed_acknowledgement_shows_its_delay() {
     let mut net = Net::one(&delayed(), Fixed::window(1));
@@ -195,8 +196,8 @@ fn acknowledgements_are_quick_after_a_duplicate() {
     assert_eq!(answers(&net), [(50, 1), (50, 2), (1050, 2), (1050, 2), (1150, 3)]);
 }
 
-/// As in Linux (tcp_data_ecn_check) two acknowledgements are quick after the first mark, and other marked segments are delayed like all;
-/// the segment with CWR is acknowledged at once (tcp_ecn_accept_cwr).
+/// As in Linux (tcp_data_ecn_check) two acknowledgements are quick after the first mark, and other marked segments are
+/// delayed like all; the segment with CWR is acknowledged at once (tcp_ecn_accept_cwr).
 #[test]
 fn two_acknowledgements_are_quick_after_the_first_mark() {
     let mut net = Net::one(&Config { ecn: true, quick_acks: 2, ..delayed() }, Fixed::window(8));
@@ -205,8 +206,9 @@ fn two_acknowledgements_are_quick_after_the_first_mark() {
     assert_eq!(answers(&net), [(50, 1), (50, 2), (50, 4), (50, 5), (50, 6), (50, 8)]);
 }
 
-/// As in Linux (tcp_grow_window) the window grows by two segments of 1000 bytes and 12 of options with each segment, from 65 535 to half of the memory, and segments
-/// are acknowledged at once in that time: 65 535 + 2024, + 2024, and up to the limit of 70 000.
+/// As in Linux (tcp_grow_window) the window grows by two segments of 1000 bytes and 12 of options with each segment,
+/// from 65 535 to half of the memory, and segments are acknowledged at once in that time: 65 535 + 2024, + 2024, and up
+/// to the limit of 70 000.
 #[test]
 fn acknowledgements_are_quick_while_the_window_grows() {
     let receive_buffer = Bytes::new(140_000);
@@ -233,7 +235,8 @@ fn the_window_is_at_most_the_receive_window_and_half_of_the_buffer() {
     }
 }
 
-/// PSH is acknowledged at once, so that pairs stay pairs: the first acknowledgement is quick, and segments 2 and 4 end batches.
+/// PSH is acknowledged at once, so that pairs stay pairs: the first acknowledgement is quick, and segments 2 and 4 end
+/// batches.
 #[test]
 fn a_segment_with_push_is_acknowledged_at_once() {
     for (gso, expected) in
@@ -245,7 +248,8 @@ fn a_segment_with_push_is_acknowledged_at_once() {
     }
 }
 
-/// The acknowledgements of segments 0 to `window`, which arrive 150 ms after the start, with SACK compression: microseconds, acknowledged segments, blocks.
+/// The acknowledgements of segments 0 to `window`, which arrive 150 ms after the start, with SACK compression:
+/// microseconds, acknowledged segments, blocks.
 fn compressed(window: u64, mut script: impl FnMut(u64) -> Fate + 'static) -> Vec<(u64, u64, usize)> {
     let sack_compression = Duration::from_millis(1);
     let config = Config { sack: true, handshake: true, sack_compression, ..delayed() };
@@ -257,8 +261,8 @@ fn compressed(window: u64, mut script: impl FnMut(u64) -> Fate + 'static) -> Vec
     acks.map(|s| (s.at.as_nanos() / 1000, s.header.ack / SEGMENT, blocks(s))).collect()
 }
 
-/// As in Linux (__tcp_ack_snd_check) the first three acknowledgements above a gap leave at once. One replaces the six others, after a millisecond and the slack of the
-/// timer, because 5 % of the round-trip time would be 5 ms.
+/// As in Linux (__tcp_ack_snd_check) the first three acknowledgements above a gap leave at once. One replaces the six
+/// others, after a millisecond and the slack of the timer, because 5 % of the round-trip time would be 5 ms.
 #[test]
 fn acknowledgements_above_a_gap_are_compressed() {
     let acks = compressed(10, |segment| if segment == 0 { Fate::Drop } else { Fate::Pass });
@@ -274,7 +278,8 @@ fn a_third_block_releases_an_acknowledgement_that_is_held_back() {
     assert_eq!(acks, expected);
 }
 
-/// A segment that fills a gap is acknowledged at once, and that acknowledgement replaces those held back: 0 comes half a millisecond late, and 3 five milliseconds.
+/// A segment that fills a gap is acknowledged at once, and that acknowledgement replaces those held back: 0 comes half
+/// a millisecond late, and 3 five milliseconds.
 #[test]
 fn a_filled_gap_releases_what_is_held_back() {
     let acks = compressed(8, |segment| match segment {
@@ -301,7 +306,8 @@ fn divided_acknowledgements_are_of_parts_of_a_segment() {
     assert_eq!(lies(Acks::Divided), [parts, vec![SEGMENT]].concat());
 }
 
-/// RFC 3465 §2.1: of 40 segments, of which the last has 300 bytes, 40 are counted, each by the last of its eight acknowledgements, as without division.
+/// RFC 3465 §2.1: of 40 segments, of which the last has 300 bytes, 40 are counted, each by the last of its eight
+/// acknowledgements, as without division.
 #[test]
 fn divided_acknowledgements_count_each_segment_once() {
     let counted = |acks| {

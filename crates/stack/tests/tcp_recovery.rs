@@ -28,8 +28,9 @@ fn a_window_is_sent_at_once_and_each_acknowledgement_releases_a_segment() {
     assert_eq!(ends, [true, false, false, false, true, false, false, false]);
 }
 
-/// RFC 5681 §3.2, RFC 3042: of the six duplicate acknowledgements the first two permit new data, the third triggers the retransmission of
-/// segment 3 and, as the window is inflated by three segments, one more segment; each further one permits a segment.
+/// RFC 5681 §3.2, RFC 3042: of the six duplicate acknowledgements the first two permit new data, the third triggers the
+/// retransmission of segment 3 and, as the window is inflated by three segments, one more segment; each further one
+/// permits a segment.
 #[test]
 fn the_third_duplicate_acknowledgement_retransmits_the_missing_segment() {
     let mut net = Net::one(&plain(), Fixed::window(10));
@@ -67,8 +68,9 @@ fn two_duplicate_acknowledgements_are_not_a_loss() {
     assert_eq!(net.flows[0].sent.count(Count::Episodes), 0);
 }
 
-/// RFC 6582 §3.2: with 3 and 6 missing, the acknowledgement of the retransmission of 3 is partial and triggers that of 6; the
-/// acknowledgement of the latter covers all data in flight and ends the recovery with the window at half of the 16 in flight.
+/// RFC 6582 §3.2: with 3 and 6 missing, the acknowledgement of the retransmission of 3 is partial and triggers that of
+/// 6; the acknowledgement of the latter covers all data in flight and ends the recovery with the window at half of the
+/// 16 in flight.
 #[test]
 fn a_partial_acknowledgement_sends_the_next_hole_and_a_full_one_ends_the_recovery() {
     let mut net = Net::one(&plain(), Halving::avoiding(16.0));
@@ -130,7 +132,8 @@ fn the_timer_runs_from_the_last_acknowledgement() {
     assert_eq!(net.flows[0].sent.count(Count::Timeouts), 1);
 }
 
-/// All eight are lost. After the timeout they are retransmitted from the first on, one, two, four per round, until all have arrived.
+/// All eight are lost. After the timeout they are retransmitted from the first on, one, two, four per round, until all
+/// have arrived.
 #[test]
 fn after_a_timeout_outstanding_data_are_retransmitted_in_slow_start() {
     let mut net = Net::one(&finite(8), Halving::new(8.0));
@@ -146,7 +149,8 @@ fn after_a_timeout_outstanding_data_are_retransmitted_in_slow_start() {
     assert_eq!(net.flows[0].received.completed_at, ms(1350));
 }
 
-/// RFC 6582 §3.2 step 4: the needless retransmissions of a timeout cause duplicate acknowledgements, which must not start a recovery.
+/// RFC 6582 §3.2 step 4: the needless retransmissions of a timeout cause duplicate acknowledgements, which must not
+/// start a recovery.
 #[test]
 fn duplicates_of_retransmissions_after_a_timeout_start_no_recovery() {
     let mut net = Net::one(&Config { undo: false, ..finite(30) }, Halving::new(10.0));
@@ -159,7 +163,8 @@ fn duplicates_of_retransmissions_after_a_timeout_start_no_recovery() {
     assert_eq!(net.flows[0].received.goodput_bytes, 30 * SEGMENT);
 }
 
-/// RFC 6582 §4: with ten of twenty lost, the Impatient variant times out, the Slow-but-Steady variant retransmits one per round trip.
+/// RFC 6582 §4: with ten of twenty lost, the Impatient variant times out, the Slow-but-Steady variant retransmits one
+/// per round trip.
 #[test]
 fn the_impatient_timer_expires_where_the_slow_but_steady_one_does_not() {
     let lost: Vec<u64> = (0..20).step_by(2).collect();
@@ -174,8 +179,9 @@ fn the_impatient_timer_expires_where_the_slow_but_steady_one_does_not() {
     assert!(run(RecoveryTimer::Impatient) >= 1);
 }
 
-/// Tahoe, with 8 in flight: the third duplicate leaves a window of one and a threshold of four, and the missing segment is retransmitted;
-/// the segments of limited transmit arrive with it, so that slow start continues with new data: two, four. The timer has not expired.
+/// Tahoe, with 8 in flight: the third duplicate leaves a window of one and a threshold of four, and the missing segment
+/// is retransmitted; the segments of limited transmit arrive with it, so that slow start continues with new data: two,
+/// four. The timer has not expired.
 #[test]
 fn without_fast_recovery_three_duplicates_lead_to_slow_start() {
     let mut net = Net::one(&Config { fast_recovery: false, ..plain() }, Halving::avoiding(8.0));
@@ -192,8 +198,8 @@ fn without_fast_recovery_three_duplicates_lead_to_slow_start() {
     );
 }
 
-/// Tahoe restarts at the missing segment, even if later ones have arrived: with 0 and 3 lost, 4 is sent twice. The duplicate
-/// acknowledgement that this causes starts nothing. NewReno retransmits 0 and 3 and nothing else.
+/// Tahoe restarts at the missing segment, even if later ones have arrived: with 0 and 3 lost, 4 is sent twice. The
+/// duplicate acknowledgement that this causes starts nothing. NewReno retransmits 0 and 3 and nothing else.
 #[test]
 fn without_fast_recovery_outstanding_data_are_retransmitted_from_the_missing_segment() {
     let again = |fast_recovery| {
@@ -208,7 +214,8 @@ fn without_fast_recovery_outstanding_data_are_retransmitted_from_the_missing_seg
     assert_eq!(again(true), [0, 3]);
 }
 
-/// RFC 3522, RFC 4015: the delay of the path rises once, nothing is lost. The controller is informed, and only one segment was retransmitted.
+/// RFC 3522, RFC 4015: the delay of the path rises once, nothing is lost. The controller is informed, and only one
+/// segment was retransmitted.
 #[test]
 fn a_spurious_timeout_is_detected_and_sending_resumes() {
     let late = |undo| {
@@ -245,8 +252,8 @@ fn a_real_loss_is_not_taken_for_spurious() {
     assert_eq!(net.flows[0].sender.controller().spurious, 0);
 }
 
-/// The controller learns when everything is repaired, after the acknowledgement that covers it: with and without SACK, and with a reduction over a round
-/// trip. After a timeout these are the data that were in flight then.
+/// The controller learns when everything is repaired, after the acknowledgement that covers it: with and without SACK,
+/// and with a reduction over a round trip. After a timeout these are the data that were in flight then.
 #[test]
 fn the_end_of_an_episode_is_told_once() {
     for config in [
@@ -262,7 +269,8 @@ fn the_end_of_an_episode_is_told_once() {
         assert_eq!(causes, [Cause::Loss], "{config:?}");
         let (_, acks) = controller.recovered[0];
         let acked: u64 = controller.acks[..acks].iter().map(|ack| ack.bytes.as_u64()).sum();
-        // 0 to 9 were in flight, 10 to 12 follow the acknowledgements of 0 to 2, and two more may leave by limited transmit
+        // 0 to 9 were in flight, 10 to 12 follow the acknowledgements of 0 to 2, and two more may leave by limited
+        // transmit
         assert!((13 * SEGMENT..=15 * SEGMENT).contains(&acked), "{acked} bytes, {config:?}");
     }
     let mut net = Net::one(&finite(10), Fixed::window(10));
@@ -285,7 +293,8 @@ fn the_end_of_a_spurious_episode_is_not_told() {
     assert_eq!((controller.spurious, controller.recovered.len()), (1, 0));
 }
 
-/// RFC 2883 §4.1: the original arrives 60 ms late, the retransmission after it; the acknowledgement of the second copy reports it below its number.
+/// RFC 2883 §4.1: the original arrives 60 ms late, the retransmission after it; the acknowledgement of the second copy
+/// reports it below its number.
 #[test]
 fn the_receiver_reports_data_that_arrive_twice() {
     for dsack in [true, false] {
@@ -299,8 +308,8 @@ fn the_receiver_reports_data_that_arrive_twice() {
     }
 }
 
-/// RFC 3708 §2: all acknowledgements of a window are lost, so the timer expires, and the time stamp that is echoed is that of the retransmission. What says that
-/// nothing was lost is the report of the second copy.
+/// RFC 3708 §2: all acknowledgements of a window are lost, so the timer expires, and the time stamp that is echoed is
+/// that of the retransmission. What says that nothing was lost is the report of the second copy.
 #[test]
 fn a_timeout_is_taken_back_if_all_that_it_retransmitted_arrived_twice() {
     for dsack in [true, false] {

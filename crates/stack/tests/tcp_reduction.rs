@@ -36,8 +36,8 @@ const N: (usize, usize) = (1, 0);
 const R: (usize, usize) = (0, 1);
 const NOTHING: (usize, usize) = (0, 0);
 
-/// RFC 6937 §3.1, the first example: 20 are in flight and the first is lost. Two new segments leave by limited transmit, then the
-/// retransmission; then every second arrival permits one, until ten are in flight.
+/// RFC 6937 §3.1, the first example: 20 are in flight and the first is lost. Two new segments leave by limited
+/// transmit, then the retransmission; then every second arrival permits one, until ten are in flight.
 #[test]
 fn one_loss_spreads_the_reduction_over_the_round() {
     for sack in [true, false] {
@@ -68,8 +68,9 @@ fn a_halt_pauses_for_half_a_round() {
     assert!(sent[12..].iter().all(|each| *each == N), "{sent:?}");
 }
 
-/// RFC 6937 §3.1, the second example: the first 15 of 20 are lost, so that the pipe is below the new window at once. Each arrival permits
-/// one segment (the row of PRR-CRB), since no acknowledgement advances: four are in flight, and the one just sent.
+/// RFC 6937 §3.1, the second example: the first 15 of 20 are lost, so that the pipe is below the new window at once.
+/// Each arrival permits one segment (the row of PRR-CRB), since no acknowledgement advances: four are in flight, and
+/// the one just sent.
 #[test]
 fn many_losses_are_retransmitted_one_per_acknowledgement_without_progress() {
     let mut net = spaced(Net::one(&proportional(true), Halving::avoiding(20.0)));
@@ -79,12 +80,14 @@ fn many_losses_are_retransmitted_one_per_acknowledgement_without_progress() {
     assert_eq!(net.flows[0].sender.in_flight(), Bytes::new(5 * SEGMENT));
 }
 
-/// RFC 9937 §6.2: an acknowledgement that advances and shows no further loss permits one segment more, as in slow start.
+/// RFC 9937 §6.2: an acknowledgement that advances and shows no further loss permits one segment more, as in slow
+/// start.
 #[test]
 fn arrived_retransmissions_release_two_segments() {
     let mut net = spaced(Net::one(&proportional(true), Halving::avoiding(20.0)));
     net.drop_once(&(0..15).collect::<Vec<_>>());
-    // the sixth and the seventh acknowledgement, at 205 and 207 ms, are of 20 and 21; from 209 ms on retransmissions are acknowledged
+    // the sixth and the seventh acknowledgement, at 205 and 207 ms, are of 20 and 21; from 209 ms on retransmissions
+    // are acknowledged
     net.run_ms(214);
     let sent: Vec<_> = sent_by_each(&net, 205, 9).into_iter().filter(|each| *each != NOTHING).collect();
     assert_eq!(sent, [R, R, (0, 2), (0, 2), (0, 2)]);

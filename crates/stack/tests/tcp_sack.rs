@@ -39,19 +39,21 @@ fn losses_of_one_window_are_retransmitted_in_one_round() {
     assert_eq!(lost_bytes, 7 * SEGMENT);
 }
 
-/// RFC 6675 §5 step C: of 20 in flight 5 are lost and 15 arrive; with a window of 10 the pipe is full until it is below that.
+/// RFC 6675 §5 step C: of 20 in flight 5 are lost and 15 arrive; with a window of 10 the pipe is full until it is below
+/// that.
 #[test]
 fn the_pipe_stays_within_the_window_in_a_recovery() {
     let mut net = Net::one(&sack(), Halving::avoiding(20.0));
     net.drop_once(&[0, 1, 2, 3, 4]);
     net.run_ms(101);
-    // 15 arrivals: two permit new data; at the third, 0 is retransmitted. Then 20 + 2 − 3 − 5 + 1 = 15 are in the pipe, and at the eighth
-    // arrival it is below 10: the seven arrivals from then on permit 1 to 4 and three new segments
+    // 15 arrivals: two permit new data; at the third, 0 is retransmitted. Then 20 + 2 − 3 − 5 + 1 = 15 are in the pipe,
+    // and at the eighth arrival it is below 10: the seven arrivals from then on permit 1 to 4 and three new segments
     assert_eq!(net.sent_between(100, 101), [20, 21, 0, 1, 2, 3, 4, 22, 23, 24]);
     assert_eq!(net.flows[0].sender.in_flight(), Bytes::new(10 * SEGMENT));
 }
 
-/// RFC 6675 §4, IsLost: the third segment above a hole shows the loss, with or without duplicate acknowledgements in between.
+/// RFC 6675 §4, IsLost: the third segment above a hole shows the loss, with or without duplicate acknowledgements in
+/// between.
 #[test]
 fn a_loss_is_detected_at_the_third_arrival_above_it() {
     let mut net = Net::one(&sack(), Fixed::window(10));
@@ -72,8 +74,8 @@ fn a_loss_is_detected_at_the_third_arrival_above_it() {
     assert_eq!(net.flows[0].sender.controller().events[0].cause, Cause::Loss);
 }
 
-/// RFC 6675 §4, NextSeg rule 4: 1 and the last of ten are lost. No segment above the last can show its loss; the rescue retransmission
-/// repairs it.
+/// RFC 6675 §4, NextSeg rule 4: 1 and the last of ten are lost. No segment above the last can show its loss; the rescue
+/// retransmission repairs it.
 #[test]
 fn a_rescue_retransmission_avoids_a_timeout_at_the_end_of_a_flow() {
     let mut net = Net::one(&finite(10), Halving::new(10.0));
@@ -130,8 +132,8 @@ fn a_spurious_retransmission_is_detected() {
     assert_eq!(net.flows[0].sender.in_flight(), Bytes::new(10 * SEGMENT));
 }
 
-/// 24 is lost beyond the end of the first recovery, which already retransmits it. When the retransmission arrives late, the second recovery
-/// neither sends it a third time nor takes its acknowledgement for that of the first transmission.
+/// 24 is lost beyond the end of the first recovery, which already retransmits it. When the retransmission arrives late,
+/// the second recovery neither sends it a third time nor takes its acknowledgement for that of the first transmission.
 #[test]
 fn retransmissions_of_the_last_recovery_are_not_taken_for_spurious() {
     let mut net = Net::one(&sack(), Fixed::window(20));
@@ -178,8 +180,9 @@ fn without_sack_no_blocks_are_sent() {
     assert!(net.acks.iter().all(|s| s.header.sack.is_empty()));
 }
 
-/// Segment 0 and its first five retransmissions are lost, and all above it arrive. The send buffer takes 2 · 20 · (2048 + 256) bytes, which is
-/// 40.4 segments of 1000 + 1280 bytes: new data stop there until segment 0 has arrived. [Linux: tcp_sndbuf_expand, sk_stream_memory_free]
+/// Segment 0 and its first five retransmissions are lost, and all above it arrive. The send buffer takes 2 · 20 · (2048 + 256)
+/// bytes, which is 40.4 segments of 1000 + 1280 bytes: new data stop there until segment 0 has arrived.
+/// [Linux: tcp_sndbuf_expand, sk_stream_memory_free]
 #[test]
 fn the_send_buffer_stops_new_data_above_a_hole() {
     let highest = |send_buffer| {

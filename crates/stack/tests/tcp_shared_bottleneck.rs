@@ -44,8 +44,8 @@ fn ten_flows(config: &Config) -> Outcome {
     outcome
 }
 
-/// ns-2, htsim and two versions of ns-3 drop 1945 to 2041 packets, 703 to 728 of them in the first 20 s, and use 0.924 to
-/// 0.939 of the link.
+/// ns-2, htsim and two versions of ns-3 drop 1945 to 2041 packets, 703 to 728 of them in the first 20 s, and use 0.924
+/// to 0.939 of the link.
 #[test]
 fn ten_newreno_flows_drop_and_fill_as_other_implementations_do() {
     let outcome = ten_flows(&Config { segment: Bytes::new(960), ..plain() });

@@ -31,7 +31,8 @@ fn three_arrivals_above_a_loss_detect_it_at_once() {
     assert_eq!(net.flows[0].sent.count(Count::Timeouts), 0);
 }
 
-/// RFC 8985 §3: one arrival above it is enough after a quarter of the minimum round-trip time, 25 ms here; counting needs the timeout.
+/// RFC 8985 §3: one arrival above it is enough after a quarter of the minimum round-trip time, 25 ms here; counting
+/// needs the timeout.
 #[test]
 fn one_arrival_above_a_loss_detects_it_after_a_quarter_of_a_round_trip() {
     let mut net = Net::one(&finite(3, timed(false)), Halving::new(10.0));
@@ -69,8 +70,9 @@ fn after_reordering_the_reordering_window_stays() {
     assert_eq!(net.flows[0].sent.count(Count::Timeouts), 0);
 }
 
-/// With delayed acknowledgements the first arrival above a gap also acknowledges the segment below it, which arrived before: no reordering. The next loss is therefore detected at
-/// the third arrival as well, a round-trip time after its transmission.
+/// With delayed acknowledgements the first arrival above a gap also acknowledges the segment below it, which arrived
+/// before: no reordering. The next loss is therefore detected at the third arrival as well, a round-trip time after its
+/// transmission.
 #[test]
 fn an_acknowledgement_of_the_segment_below_a_gap_is_no_reordering() {
     let mut net = Net::one(&Config { delayed_ack: true, ..finite(60, timed(false)) }, Fixed::window(10));
@@ -81,7 +83,8 @@ fn an_acknowledgement_of_the_segment_below_a_gap_is_no_reordering() {
     assert_eq!(again(&net), expected);
 }
 
-/// RFC 8985 §3: the loss of a retransmission is detected when a later segment arrives, a round trip later. Counting needs the timeout.
+/// RFC 8985 §3: the loss of a retransmission is detected when a later segment arrives, a round trip later. Counting
+/// needs the timeout.
 #[test]
 fn a_lost_retransmission_is_repeated_without_a_timeout() {
     let run = |loss_detection| {
@@ -103,8 +106,8 @@ fn a_lost_retransmission_is_repeated_without_a_timeout() {
     assert_eq!(run(LossDetection::Count).flows[0].sent.count(Count::Timeouts), 1);
 }
 
-/// RFC 8985 §7.2, §7.3: the last of ten are lost, which no acknowledgement shows. Two smoothed round-trip times after the last
-/// acknowledgement the last segment is retransmitted; its arrival shows the other losses.
+/// RFC 8985 §7.2, §7.3: the last of ten are lost, which no acknowledgement shows. Two smoothed round-trip times after
+/// the last acknowledgement the last segment is retransmitted; its arrival shows the other losses.
 #[test]
 fn a_tail_loss_probe_detects_a_lost_tail() {
     let mut net = Net::one(&finite(10, timed(true)), Halving::new(10.0));
@@ -118,8 +121,8 @@ fn a_tail_loss_probe_detects_a_lost_tail() {
     assert_eq!(net.flows[0].sender.controller().window, 2.0, "the controller is told");
 }
 
-/// RFC 8985 §7.4.2: if the probe repairs the only loss, the controller is informed of it when data sent after the probe are acknowledged; until then another copy may
-/// arrive.
+/// RFC 8985 §7.4.2: if the probe repairs the only loss, the controller is informed of it when data sent after the probe
+/// are acknowledged; until then another copy may arrive.
 #[test]
 fn a_probe_that_repairs_a_loss_is_a_congestion_event() {
     let mut net = Net::one(&finite(10, timed(true)), Fixed::window(10));
@@ -135,7 +138,8 @@ fn a_probe_that_repairs_a_loss_is_a_congestion_event() {
     assert_eq!(events[0].cause, Cause::Loss);
 }
 
-/// RFC 8985 §7.4.2: a probe for a segment that was only late repairs none. Its second copy is acknowledged again, with D-SACK or without.
+/// RFC 8985 §7.4.2: a probe for a segment that was only late repairs none. Its second copy is acknowledged again, with
+/// D-SACK or without.
 #[test]
 fn a_probe_of_late_data_is_no_congestion_event() {
     for dsack in [false, true] {
@@ -186,8 +190,8 @@ fn an_expired_probe_timer_is_no_timeout() {
     assert_eq!(net.flows[0].sent.count(Count::Timeouts), 0);
 }
 
-/// RFC 8985 §7.2, TLP_calc_PTO: if the timeout would come before two round-trip times and the maximum delay of an acknowledgement, the
-/// probe replaces it: 300 ms after the acknowledgement at 100 ms, and no timeout.
+/// RFC 8985 §7.2, TLP_calc_PTO: if the timeout would come before two round-trip times and the maximum delay of an
+/// acknowledgement, the probe replaces it: 300 ms after the acknowledgement at 100 ms, and no timeout.
 #[test]
 fn a_probe_replaces_an_earlier_timeout() {
     let config = Config {
@@ -202,8 +206,8 @@ fn a_probe_replaces_an_earlier_timeout() {
     assert_eq!(net.flows[0].sent.count(Count::Timeouts), 0);
 }
 
-/// RFC 8985 §7.2: a probe is due after new data has left, not only after acknowledgements: the whole first flight is lost, and two
-/// round-trip times after it left the last segment is retransmitted. Its arrival shows the other losses.
+/// RFC 8985 §7.2: a probe is due after new data has left, not only after acknowledgements: the whole first flight is
+/// lost, and two round-trip times after it left the last segment is retransmitted. Its arrival shows the other losses.
 #[test]
 fn a_lost_first_flight_is_probed_for() {
     let config = Config { handshake: true, ..finite(3, timed(true)) };
@@ -214,8 +218,9 @@ fn a_lost_first_flight_is_probed_for() {
     assert_eq!(net.flows[0].sent.count(Count::Timeouts), 0);
 }
 
-/// The timer is that of the oldest segment, and restarts at each retransmission of it [Linux: tcp_xmit_retransmit_queue]: three
-/// retransmissions of 3 are lost, a round trip apart, with a timeout of 250 ms.
+/// The timer is that of the oldest segment, and restarts at each retransmission of it
+/// [Linux: tcp_xmit_retransmit_queue]: three retransmissions of 3 are lost, a round trip apart, with a timeout of 250
+/// ms.
 #[test]
 fn the_timer_restarts_with_each_retransmission_of_the_oldest_segment() {
     let config = Config {
@@ -230,8 +235,9 @@ fn the_timer_restarts_with_each_retransmission_of_the_oldest_segment() {
     assert_eq!(net.flows[0].sent.count(Count::Timeouts), 0);
 }
 
-/// RFC 8985 §6.2, step 2: the round-trip time is that of what the acknowledgement acknowledges, even if data sent later arrived before. 3 arrives in time, 1 is 20 ms late, 2 is 40 ms
-/// late. The arrival of 3 lets both be lost at 125 ms; that of 1 at 120 ms shows that the path takes longer, so 2 has until 145 ms.
+/// RFC 8985 §6.2, step 2: the round-trip time is that of what the acknowledgement acknowledges, even if data sent later
+/// arrived before. 3 arrives in time, 1 is 20 ms late, 2 is 40 ms late. The arrival of 3 lets both be lost at 125 ms;
+/// that of 1 at 120 ms shows that the path takes longer, so 2 has until 145 ms.
 #[test]
 fn late_arrivals_lengthen_the_wait_for_others() {
     let mut net = Net::one(&finite(4, timed(false)), Fixed::window(4));
@@ -244,8 +250,8 @@ fn late_arrivals_lengthen_the_wait_for_others() {
     assert_eq!(again(&net), []);
 }
 
-/// RFC 8985 §6.2, step 5: the timer is for the last that may be lost, so that one check finds all. A segment leaves each 8 ms, and 1 and 2 are lost: they are due at 133 ms and 141 ms, and
-/// both are declared lost at the latter.
+/// RFC 8985 §6.2, step 5: the timer is for the last that may be lost, so that one check finds all. A segment leaves
+/// each 8 ms, and 1 and 2 are lost: they are due at 133 ms and 141 ms, and both are declared lost at the latter.
 #[test]
 fn one_check_finds_all_losses() {
     let mut controller = Fixed::window(4);

@@ -103,7 +103,8 @@ fn run(port: PortSpec, transport: Transport) -> Result<String, ParamError> {
     Ok(format!("{rate:8.2} {lost:6} {episodes:8} {rtt_ms:8.1} {:10.0}", SECONDS as f64 / took))
 }
 
-/// CPU time of this thread, in seconds: the first number of `schedstat` is in nanoseconds. NaN where there is no such file.
+/// CPU time of this thread, in seconds: the first number of `schedstat` is in nanoseconds. NaN where there is no such
+/// file.
 fn cpu_time_s() -> f64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     text.split(' ').next().and_then(|nanos| nanos.parse::<f64>().ok()).map_or(f64::NAN, |nanos| nanos * 1e-9)

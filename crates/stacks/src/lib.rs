@@ -1,13 +1,16 @@
-//! Transport stacks that are not ours, as the two endpoints of a flow in the simulator. Each is a module with a feature of its name: QUIC connections of
-//! `quinn` and `noq`, WebRTC media of `str0m`. Here is what they have in common, most of it of a QUIC connection (RFC 9000, 9001, 9002).
+//! Transport stacks that are not ours, as the two endpoints of a flow in the simulator. Each is a module with a feature
+//! of its name: QUIC connections of `quinn` and `noq`, WebRTC media of `str0m`. Here is what they have in common, most
+//! of it of a QUIC connection (RFC 9000, 9001, 9002).
 //!
-//! The sender is a client that uploads on one stream, the receiver is its server. A stack is sans-IO: it takes datagrams and instants, and gives datagrams
-//! and deadlines. It implements [`Stack`], and [`ends`] drives it. Instants are those of the simulator, after an arbitrary origin; a stack may use
-//! differences only. Random numbers of the stack, of its connection ids and of TLS come from the endpoint's stream. A run is therefore a function of the
+//! The sender is a client that uploads on one stream, the receiver is its server. A stack is sans-IO: it takes
+//! datagrams and instants, and gives datagrams and deadlines. It implements [`Stack`], and [`ends`] drives it. Instants
+//! are those of the simulator, after an arbitrary origin; a stack may use differences only. Random numbers of the
+//! stack, of its connection ids and of TLS come from the endpoint's stream. A run is therefore a function of the
 //! scenario and its seed.
 //!
-//! The datagrams are real: a handshake of TLS 1.3, encrypted packets, ACK frames, flow control, path MTU discovery. The network carries their sizes, with
-//! headers of UDP and IPv4; their bytes wait in the flow's [`DatagramStore`](wire::DatagramStore). A datagram that is longer than the path MTU does not leave.
+//! The datagrams are real: a handshake of TLS 1.3, encrypted packets, ACK frames, flow control, path MTU discovery. The
+//! network carries their sizes, with headers of UDP and IPv4; their bytes wait in the flow's
+//! [`DatagramStore`](wire::DatagramStore). A datagram that is longer than the path MTU does not leave.
 
 pub mod clock;
 mod counters;
@@ -42,7 +45,8 @@ pub struct Config {
     pub controller: Controller,
     /// Largest IPv4 packet that the path carries.
     pub mtu: Bytes,
-    /// Bytes to upload; [`Bytes::UNLIMITED`] for no end; zero for what the receiver requests ([`contract::Header::Request`]).
+    /// Bytes to upload; [`Bytes::UNLIMITED`] for no end; zero for what the receiver requests
+    /// ([`contract::Header::Request`]).
     pub size: Bytes,
     /// How much may be under way beside what the congestion control permits.
     pub flow_control: FlowControl,

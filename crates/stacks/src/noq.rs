@@ -1,7 +1,9 @@
-//! QUIC connections of noq-proto (RFC 9000, 9001, 9002) as endpoints of a simulated flow: the sender is a client that uploads to its server.
+//! QUIC connections of noq-proto (RFC 9000, 9001, 9002) as endpoints of a simulated flow: the sender is a client that
+//! uploads to its server.
 //!
-//! noq is a fork of quinn with multipath, NAT traversal and a controller trait of its own. noq-proto is sans-IO: it takes datagrams and instants, and gives
-//! datagrams and deadlines. [`ends`](crate::ends()) drives it in virtual time, with every random number from the endpoint's stream. Connections have one path.
+//! noq is a fork of quinn with multipath, NAT traversal and a controller trait of its own. noq-proto is sans-IO: it
+//! takes datagrams and instants, and gives datagrams and deadlines. [`ends`](crate::ends()) drives it in virtual time,
+//! with every random number from the endpoint's stream. Connections have one path.
 
 mod api;
 #[path = "like_quinn/connection.rs"]
@@ -21,7 +23,8 @@ use crate::{Config, Factory, Log};
 /// Controllers of noq that a deterministic run can use, the default first.
 pub const OWN: &[&str] = &["cubic", "newreno"];
 
-/// Controllers of noq that it cannot use, with the message for a scenario that names them. The seed in the configuration of BBRv3 cannot be set from outside of noq.
+/// Controllers of noq that it cannot use, with the message for a scenario that names them. The seed in the
+/// configuration of BBRv3 cannot be set from outside of noq.
 pub const REFUSED: &[(&str, &str)] = &[("bbr", BBR), ("bbr3", BBR)];
 const BBR: &str = "BBRv3 of noq draws the time of its probes from the operating system; write scheme = \"bbr3\" for Thalweg's BBRv3";
 

@@ -1,7 +1,8 @@
-//! QUIC connections of quinn-proto (RFC 9000, 9001, 9002) as endpoints of a simulated flow: the sender is a client that uploads to its server.
+//! QUIC connections of quinn-proto (RFC 9000, 9001, 9002) as endpoints of a simulated flow: the sender is a client that
+//! uploads to its server.
 //!
-//! quinn-proto is sans-IO: it takes datagrams and instants, and gives datagrams and deadlines. [`ends`](crate::ends()) drives it in virtual time, with every
-//! random number from the endpoint's stream.
+//! quinn-proto is sans-IO: it takes datagrams and instants, and gives datagrams and deadlines. [`ends`](crate::ends())
+//! drives it in virtual time, with every random number from the endpoint's stream.
 
 mod api;
 #[path = "like_quinn/connection.rs"]

@@ -11,8 +11,8 @@ use crate::{Counters, FlowControl, Secrets};
 
 /// One end of a connection in the hands of a stack, with one stream from client to server.
 ///
-/// Calls happen in the order of their instants. Between two of them nothing happens: a stack has no thread, and reads no clock. In every call that can
-/// make TLS draw random numbers, those come from the endpoint's stream.
+/// Calls happen in the order of their instants. Between two of them nothing happens: a stack has no thread, and reads
+/// no clock. In every call that can make TLS draw random numbers, those come from the endpoint's stream.
 pub trait Stack: Send + Sized + 'static {
     /// Makes the congestion controllers of a connection.
     type Controllers: Send + 'static;
@@ -38,8 +38,8 @@ pub trait Stack: Send + Sized + 'static {
         seed: u64,
     ) -> Result<Option<Self::Controllers>, ParamError>;
 
-    /// A client that begins to connect to [`SERVER`]. `first_id` is the connection id by which it calls the server first, `observations` records what the
-    /// controllers are shown.
+    /// A client that begins to connect to [`SERVER`]. `first_id` is the connection id by which it calls the server
+    /// first, `observations` records what the controllers are shown.
     fn connect(
         controllers: Self::Controllers,
         flow_control: FlowControl,
@@ -88,7 +88,8 @@ pub trait Stack: Send + Sized + 'static {
     /// Closes the connection.
     fn close(&mut self, now: Instant);
 
-    /// The server: passes the sizes of what has arrived in order to `take`; whether the stream ended since the last call.
+    /// The server: passes the sizes of what has arrived in order to `take`; whether the stream ended since the last
+    /// call.
     fn read(&mut self, take: impl FnMut(u64)) -> bool;
 
     /// What the stack counts; `None` without a connection.

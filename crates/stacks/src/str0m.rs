@@ -1,12 +1,15 @@
-//! WebRTC media of str0m as endpoints of a simulated flow: the sender is a video source whose rate follows str0m's bandwidth estimation, that is GCC on
-//! transport-wide feedback (draft-ietf-rmcat-gcc-02, draft-holmer-rmcat-transport-wide-cc-extensions-01).
+//! WebRTC media of str0m as endpoints of a simulated flow: the sender is a video source whose rate follows str0m's
+//! bandwidth estimation, that is GCC on transport-wide feedback (draft-ietf-rmcat-gcc-02,
+//! draft-holmer-rmcat-transport-wide-cc-extensions-01).
 //!
-//! str0m is sans-IO: it takes datagrams and instants, and gives datagrams and deadlines. Everything on the wire is its own: connectivity checks of ICE
-//! (RFC 8445), a handshake of DTLS (RFC 6347), SRTP (RFC 3711), RTCP with feedback and NACKs, retransmissions (RFC 4588), its pacer and its probes. The
-//! network carries the sizes of the datagrams, with headers of UDP and IPv4; their bytes wait in the flow's [`DatagramStore`].
+//! str0m is sans-IO: it takes datagrams and instants, and gives datagrams and deadlines. Everything on the wire is its
+//! own: connectivity checks of ICE (RFC 8445), a handshake of DTLS (RFC 6347), SRTP (RFC 3711), RTCP with feedback and
+//! NACKs, retransmissions (RFC 4588), its pacer and its probes. The network carries the sizes of the datagrams, with
+//! headers of UDP and IPv4; their bytes wait in the flow's [`DatagramStore`].
 //!
-//! str0m draws from the generator of the crate `fastrand` that belongs to the thread. Each call into it begins with a seed from the endpoint's stream, and
-//! keys of DTLS come from the same stream. A run is therefore a function of the scenario and its seed.
+//! str0m draws from the generator of the crate `fastrand` that belongs to the thread. Each call into it begins with a
+//! seed from the endpoint's stream, and keys of DTLS come from the same stream. A run is therefore a function of the
+//! scenario and its seed.
 
 mod clock;
 mod crypto;
@@ -38,7 +41,8 @@ pub struct Config {
 }
 
 impl Default for Config {
-    /// 300 kbit/s at the start, as libwebrtc; 100 kbit/s to 2.5 Mbit/s and 30 frames per second, as a camera at 720p; frames as in RFC 8593.
+    /// 300 kbit/s at the start, as libwebrtc; 100 kbit/s to 2.5 Mbit/s and 30 frames per second, as a camera at 720p;
+    /// frames as in RFC 8593.
     fn default() -> Self {
         Self {
             start: Rate::from_bps(300_000),

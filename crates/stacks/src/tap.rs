@@ -83,7 +83,8 @@ pub fn lock(observations: &Shared) -> MutexGuard<'_, Observations> {
     observations.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Notes what a controller is shown. A stack's module has a controller that passes every call on, and calls these methods after it.
+/// Notes what a controller is shown. A stack's module has a controller that passes every call on, and calls these
+/// methods after it.
 #[derive(Clone)]
 pub struct Tap {
     observations: Shared,
@@ -116,7 +117,8 @@ impl Tap {
             let rtt = self.newest.map(|sent| now.saturating_duration_since(sent).as_nanos());
             observations.rtt = rtt.and_then(|nanos| u64::try_from(nanos).ok()).map(Duration::from_nanos);
         }
-        // several packets can leave at one instant; the log has a sample if the largest number is newly acknowledged  [RFC9002 §5.1]
+        // several packets can leave at one instant; the log has a sample if the largest number is newly acknowledged
+        // [RFC9002 §5.1]
         if let Some(newest) = self.newest.filter(|newest| Some((*newest, largest)) > self.sampled) {
             self.sampled = Some((newest, largest));
             let rtt = duration(now.saturating_duration_since(newest));

@@ -167,7 +167,8 @@ fn the_rate_falls_with_the_capacity_and_recovers() {
 
 #[test]
 fn it_achieves_what_gcc_of_the_catalogue_achieves() {
-    // the estimators differ: a trend line at the sender in str0m, a Kalman filter at the receiver in draft-ietf-rmcat-gcc-02
+    // the estimators differ: a trend line at the sender in str0m, a Kalman filter at the receiver in
+    // draft-ietf-rmcat-gcc-02
     for mbps in [1, 3, 8] {
         let net = net(Rate::from_mbps(mbps), 60, 60);
         let config = up_to(Rate::from_mbps(20));

@@ -46,7 +46,8 @@ pub enum Error {
     },
 }
 
-/// Maximum number of rows of a batch: less memory than the whole of a long table, and its text is below the limit of 2 GB.
+/// Maximum number of rows of a batch: less memory than the whole of a long table, and its text is below the limit of 2
+/// GB.
 const ROWS: usize = 1 << 20;
 
 /// A table as Arrow batches, at least one. Each field has `unit` and `definition` in its metadata.

@@ -1,4 +1,5 @@
-//! The record of every packet of a run, as Parquet files that are written while the run proceeds. `docs/reference/packet-record.md` defines them.
+//! The record of every packet of a run, as Parquet files that are written while the run proceeds.
+//! `docs/reference/packet-record.md` defines them.
 
 use std::fs::{self, File};
 use std::io;
@@ -33,7 +34,8 @@ const BATCH: usize = 1 << 15;
 /// Rows of a row group.
 const GROUP: usize = 1 << 18;
 
-/// Begins the files of a record in `folder`, which is made if it does not exist. The first goes into a run; after the run, the second completes them.
+/// Begins the files of a record in `folder`, which is made if it does not exist. The first goes into a run; after the
+/// run, the second completes them.
 pub fn record(plan: &Plan, folder: &Path) -> Result<(Box<dyn PacketLog>, Record), Error> {
     fs::create_dir_all(folder).map_err(|source| Error::File { path: folder.to_owned(), source })?;
     let record = Record { folder: folder.to_owned(), written: Written::default(), endpoints: Arc::default() };
@@ -376,7 +378,8 @@ impl Rows {
         let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
         let part = part(&path);
         let file = File::create(&part).map_err(|source| Error::File { path: part, source })?;
-        // a run waits for its record: instants and numbers are hardly ever there twice, and nobody searches for a range of them
+        // a run waits for its record: instants and numbers are hardly ever there twice, and nobody searches for a range
+        // of them
         let settings = WriterProperties::builder()
             .set_compression(Compression::ZSTD(ZstdLevel::default()))
             .set_created_by(concat!("thalweg ", env!("CARGO_PKG_VERSION")).to_owned())

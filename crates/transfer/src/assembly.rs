@@ -148,8 +148,8 @@ impl Assembly {
         Ok(())
     }
 
-    /// Drops coded symbols of the highest blocks while there are too many. Returns false if those of `block` were dropped. The lowest block
-    /// keeps its symbols, so that it becomes complete eventually.
+    /// Drops coded symbols of the highest blocks while there are too many. Returns false if those of `block` were
+    /// dropped. The lowest block keeps its symbols, so that it becomes complete eventually.
     fn make_room(&mut self, block: u32) -> bool {
         let mut retained = true;
         while self.repair_bytes > self.max_bytes {

@@ -1,8 +1,8 @@
-//! A file as a byte stream of whole blocks, for windowed schemes: each block after its number. The state machine retransmits lost data, so that there
-//! is no coding.
+//! A file as a byte stream of whole blocks, for windowed schemes: each block after its number. The state machine
+//! retransmits lost data, so that there is no coding.
 //!
-//! The receiver first reports its state, and the missing blocks follow, those of hashes first. A block with a wrong hash is reported as missing
-//! again, and is retransmitted at the end of the stream.
+//! The receiver first reports its state, and the missing blocks follow, those of hashes first. A block with a wrong
+//! hash is reported as missing again, and is retransmitted at the end of the stream.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -48,8 +48,8 @@ pub struct BlockSource {
     all_received: bool,
     /// Bytes that the transport accepted, over all sessions.
     progress: u64,
-    /// Maximum number of blocks that the receiver reported as complete. It increases while the transport sends what it accepted, up to its send
-    /// buffer.
+    /// Maximum number of blocks that the receiver reported as complete. It increases while the transport sends what it
+    /// accepted, up to its send buffer.
     complete: u32,
     failed: Option<String>,
 }
@@ -252,8 +252,9 @@ impl BlockSink {
         Self { inner, ring: Ring::new(2 * window as usize), block: None }
     }
 
-    /// Stores the next bytes of the stream directly in the block that is being received, except for its last byte, which completes it in
-    /// [`Self::cut`]. Returns how many were stored: none if earlier bytes are missing or wait in the ring.
+    /// Stores the next bytes of the stream directly in the block that is being received, except for its last byte,
+    /// which completes it in [`Self::cut`]. Returns how many were stored: none if earlier bytes are missing or wait in
+    /// the ring.
     fn append(&mut self, offset: u64, bytes: &[u8]) -> usize {
         let Some((_, block, length)) = &mut self.block else { return 0 };
         if !self.ring.is_at(offset) {

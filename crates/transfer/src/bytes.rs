@@ -1,8 +1,9 @@
-//! A program's output as a byte stream in order, for windowed schemes: the sending side. The state machine retransmits lost data, so that there is no
-//! coding.
+//! A program's output as a byte stream in order, for windowed schemes: the sending side. The state machine retransmits
+//! lost data, so that there is no coding.
 //!
-//! The receiver first reports how much it has ([`Message::Have`]), and the stream continues from there. It is divided into records: a length of two
-//! bytes and that number of bytes. A record of no bytes is followed by the hash of the stream and ends it.
+//! The receiver first reports how much it has ([`Message::Have`]), and the stream continues from there. It is divided
+//! into records: a length of two bytes and that number of bytes. A record of no bytes is followed by the hash of the
+//! stream and ends it.
 
 use std::collections::VecDeque;
 use std::io::Read;

@@ -69,7 +69,8 @@ impl Collector {
         self.work.as_ref().map(|work| &work.manifest)
     }
 
-    /// A receiver of `manifest`, which reports existing blocks before the first packet. If the object cannot be stored, it is refused with a message.
+    /// A receiver of `manifest`, which reports existing blocks before the first packet. If the object cannot be stored,
+    /// it is refused with a message.
     pub fn of(manifest: Manifest, into: Destination, tally: Arc<Tally>) -> Self {
         let mut collector = Self::new(into, tally);
         if let Err(error) = collector.on_announce(manifest) {

@@ -2,7 +2,8 @@
 
 use std::collections::VecDeque;
 
-/// A set of block numbers without gaps at its start. It uses memory only from the first missing block to the last complete one.
+/// A set of block numbers without gaps at its start. It uses memory only from the first missing block to the last
+/// complete one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CompletedBlocks {
     /// All blocks below are complete. The words begin at `base / 64`.

@@ -1,8 +1,9 @@
 //! Payload of a session's packets. State machines know sizes only; a session requests the bytes through these traits.
 //!
-//! Paced schemes carry the content of [`Payload`] and retransmit nothing; repair is a function of the payload. Windowed schemes carry the byte stream
-//! of a [`ByteSource`], whose offsets are TCP's sequence numbers. In both cases the receiving side can send short messages to the sending side. The
-//! session authenticates and carries them; they can be lost, duplicated or reordered.
+//! Paced schemes carry the content of [`Payload`] and retransmit nothing; repair is a function of the payload. Windowed
+//! schemes carry the byte stream of a [`ByteSource`], whose offsets are TCP's sequence numbers. In both cases the
+//! receiving side can send short messages to the sending side. The session authenticates and carries them; they can be
+//! lost, duplicated or reordered.
 
 use contract::EndpointId;
 use units::{Duration, Rate, Time};
@@ -16,7 +17,8 @@ pub enum Status {
     /// It is in progress.
     #[default]
     InProgress,
-    /// It is complete. At the source, every receiver has confirmed that it has everything; a receiver has everything and has confirmed it.
+    /// It is complete. At the source, every receiver has confirmed that it has everything; a receiver has everything
+    /// and has confirmed it.
     Complete,
     /// It failed, with a message for users.
     Failed(String),
@@ -65,11 +67,12 @@ pub const MAX_MESSAGE_BYTES: usize = 1024;
 
 /// The content of the packets of a paced scheme.
 pub trait Payload: Send {
-    /// Writes the content of packet `seq` into `room`. Returns its length; zero for none, in which case the packet still leaves, because
-    /// the algorithm counts on it.
+    /// Writes the content of packet `seq` into `room`. Returns its length; zero for none, in which case the packet
+    /// still leaves, because the algorithm counts on it.
     fn fill(&mut self, seq: u64, now: Time, room: &mut [u8]) -> usize;
 
-    /// When there is content; the session sends nothing before. Only content from a program or with a clock delays packets.
+    /// When there is content; the session sends nothing before. Only content from a program or with a clock delays
+    /// packets.
     fn ready(&mut self, now: Time) -> Time {
         now
     }
@@ -79,7 +82,8 @@ pub trait Payload: Send {
         Pace::Any
     }
 
-    /// A receiver is about to join in a session with this `binding`, which only the two ends know. Messages can be bound to it.
+    /// A receiver is about to join in a session with this `binding`, which only the two ends know. Messages can be
+    /// bound to it.
     fn bind(&mut self, _peer: EndpointId, _binding: &[u8; KEY]) {}
 
     /// A receiver joined, possibly again: what it has is unknown.
@@ -91,7 +95,8 @@ pub trait Payload: Send {
     /// A message of a receiver arrived.
     fn on_message(&mut self, from: EndpointId, now: Time, message: &[u8]);
 
-    /// An increasing measure of what receivers have taken, in any unit; patience counts from its last increase. `None` if unknown.
+    /// An increasing measure of what receivers have taken, in any unit; patience counts from its last increase. `None`
+    /// if unknown.
     fn progress(&self) -> Option<u64> {
         None
     }
@@ -122,7 +127,8 @@ pub trait Payload: Send {
 
 /// The receiver of the content of a paced scheme's packets.
 pub trait Sink: Send {
-    /// A session is about to open with this `binding`, which only the sender and this end know. Messages can be bound to it.
+    /// A session is about to open with this `binding`, which only the sender and this end know. Messages can be bound
+    /// to it.
     fn bind(&mut self, _binding: &[u8; KEY]) {}
 
     /// Whether content is verified against the first offer. If not, only the same sender may continue.
@@ -136,8 +142,8 @@ pub trait Sink: Send {
     /// Takes the content of packet `seq`, in order of arrival; each packet at most once.
     fn take(&mut self, seq: u64, now: Time, content: &[u8]);
 
-    /// Writes a message to the sender into `message`. Returns its length; zero for none. Called after every batch of packets and at
-    /// [`Sink::wake`].
+    /// Writes a message to the sender into `message`. Returns its length; zero for none. Called after every batch of
+    /// packets and at [`Sink::wake`].
     fn write_message(&mut self, now: Time, message: &mut [u8; MAX_MESSAGE_BYTES]) -> usize;
 
     /// When [`Sink::write_message`] is to be called without an arrival.
@@ -185,7 +191,8 @@ pub trait ByteSource: Send {
     /// A message of the receiver arrived.
     fn on_message(&mut self, from: EndpointId, now: Time, message: &[u8]);
 
-    /// An increasing measure of what the receiver has taken, in any unit; patience counts from its last increase. `None` if unknown.
+    /// An increasing measure of what the receiver has taken, in any unit; patience counts from its last increase.
+    /// `None` if unknown.
     fn progress(&self) -> Option<u64> {
         None
     }
@@ -222,8 +229,8 @@ pub trait ByteSink: Send {
     /// A session opened, possibly again after a timeout: the stream starts at 0.
     fn on_open(&mut self) {}
 
-    /// Takes bytes at `offset`, which may overlap earlier ones. Returns false if they cannot be stored: the session then treats their
-    /// packet as lost.
+    /// Takes bytes at `offset`, which may overlap earlier ones. Returns false if they cannot be stored: the session
+    /// then treats their packet as lost.
     fn write(&mut self, offset: u64, bytes: &[u8]) -> bool;
 
     /// All bytes below `offset` have arrived.

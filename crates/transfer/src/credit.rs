@@ -1,17 +1,21 @@
-//! How many symbols a receiver of a group may request: a symbol is retransmitted to all, so that the requests of one are bounded by what it confirms.
+//! How many symbols a receiver of a group may request: a symbol is retransmitted to all, so that the requests of one
+//! are bounded by what it confirms.
 
 use units::{Duration, Time};
 
-/// Bounds of the symbols that a receiver may request before it confirms half as many: a quarter of the object within them.
+/// Bounds of the symbols that a receiver may request before it confirms half as many: a quarter of the object within
+/// them.
 const WINDOW: (u64, u64) = (256, 4096);
-/// Symbols that a receiver may request that has not confirmed its last window, and the interval at which it is tried again.
+/// Symbols that a receiver may request that has not confirmed its last window, and the interval at which it is tried
+/// again.
 const PROBE: u64 = 64;
 const PROBE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The requests of a receiver.
 ///
-/// A receiver that loses at most half of what it is sent is limited by its window only: each report that confirms half of the requested symbols renews it. One
-/// that has not done so for a second gets a few symbols in a second, until it confirms these.
+/// A receiver that loses at most half of what it is sent is limited by its window only: each report that confirms half
+/// of the requested symbols renews it. One that has not done so for a second gets a few symbols in a second, until it
+/// confirms these.
 #[derive(Debug)]
 pub(crate) struct Credit {
     max: u64,

@@ -29,7 +29,8 @@ pub struct FolderFile {
 pub struct FolderFiles {
     /// In the order of their paths, compared by bytes.
     pub files: Vec<FolderFile>,
-    /// Entries that are not sent, each with the reason: links, devices, and names that a receiver refuses ([`check_name`]).
+    /// Entries that are not sent, each with the reason: links, devices, and names that a receiver refuses
+    /// ([`check_name`]).
     pub skipped: Vec<String>,
 }
 
@@ -38,7 +39,8 @@ impl FolderFiles {
     ///
     /// # Errors
     ///
-    /// A folder or a file cannot be read, folders are nested too deeply, the name is not one of a folder, or there is no file.
+    /// A folder or a file cannot be read, folders are nested too deeply, the name is not one of a folder, or there is
+    /// no file.
     pub fn list(folder: &Path, name: &str) -> Result<Self, TransferError> {
         check_outermost_name(name)
             .map_err(|why| TransferError::Refused(format!("a folder called {name:?}: {why}")))?;
@@ -92,8 +94,8 @@ impl FolderFiles {
     }
 }
 
-/// Where a receiver has put the files of one transfer. Two names never become one there: file systems that do not distinguish case, or composed
-/// and decomposed letters, would merge folders and replace files.
+/// Where a receiver has put the files of one transfer. Two names never become one there: file systems that do not
+/// distinguish case, or composed and decomposed letters, would merge folders and replace files.
 #[derive(Debug, Default)]
 pub struct Placed {
     /// Device and number of each folder and file, and a hash of its path in the transfer.
@@ -103,13 +105,13 @@ pub struct Placed {
 }
 
 impl Placed {
-    /// Makes the folders of a proposal in `into`, where they are missing, and returns the innermost, for the file `name`. The names are valid
-    /// ([`check_name`]).
+    /// Makes the folders of a proposal in `into`, where they are missing, and returns the innermost, for the file
+    /// `name`. The names are valid ([`check_name`]).
     ///
     /// # Errors
     ///
-    /// A folder exists and is no folder, such as a symbolic link, or cannot be made; or the file system takes one of the names for that of
-    /// another folder or file of this transfer.
+    /// A folder exists and is no folder, such as a symbolic link, or cannot be made; or the file system takes one of
+    /// the names for that of another folder or file of this transfer.
     pub fn enter(&mut self, into: &Path, folders: &[String], name: &str) -> Result<PathBuf, TransferError> {
         if let Some((file, sent_as)) = self.last.take()
             && let Ok(found) = fs::symlink_metadata(&file)

@@ -1,8 +1,8 @@
 //! The sending side of a fountain code: symbols of blocks, until every receiver has reported the complete object.
 //!
-//! The order of symbols is: a periodic announcement; symbols that receivers reported as missing, lowest block first; the next part of the object;
-//! otherwise repair symbols of blocks that no receiver is known to have. A repair symbol has the same value for every receiver, whichever symbols it
-//! lacks.
+//! The order of symbols is: a periodic announcement; symbols that receivers reported as missing, lowest block first;
+//! the next part of the object; otherwise repair symbols of blocks that no receiver is known to have. A repair symbol
+//! has the same value for every receiver, whichever symbols it lacks.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -134,8 +134,8 @@ const ANNOUNCE_EVERY: (Duration, Duration) = (Duration::from_millis(25), Duratio
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
 /// Maximum number of blocks sent before a receiver's first report.
 const AHEAD: u32 = 64;
-/// Repair symbols that nobody has requested: one for this many of the others, and at least so many. Further ones follow at an interval, because a receiver that
-/// got none of the last packets does not know of them.
+/// Repair symbols that nobody has requested: one for this many of the others, and at least so many. Further ones follow
+/// at an interval, because a receiver that got none of the last packets does not know of them.
 const SPECULATIVE: (u64, u64) = (20, 8);
 const SPECULATE_EVERY: Duration = Duration::from_millis(50);
 /// Maximum number of encoders in memory.
@@ -228,7 +228,8 @@ impl Fountain {
         self.started
     }
 
-    /// One past the last block that every receiver can store. Blocks of a file are not sent before a receiver that may have them has reported.
+    /// One past the last block that every receiver can store. Blocks of a file are not sent before a receiver that may
+    /// have them has reported.
     fn limit(&self) -> u32 {
         let limit = |peer: &Peer| match &peer.report {
             Some(report) if self.is_file() => report.limit.min(report.until),

@@ -1,5 +1,5 @@
-//! The identity of a receiver. It is stored beside an unfinished file, so that the sender recognises a restarted receiver: a sender to a group does
-//! not count it twice, and does not wait for its former session.
+//! The identity of a receiver. It is stored beside an unfinished file, so that the sender recognises a restarted
+//! receiver: a sender to a group does not count it twice, and does not wait for its former session.
 
 use std::io::Read;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, SocketAddrV6};
@@ -18,14 +18,16 @@ pub struct Identity {
     pub sender: SocketAddr,
 }
 
-/// Magic number of a list of blocks. It is followed by the receiver, two bytes length of the manifest, the manifest, and four bytes per block.
+/// Magic number of a list of blocks. It is followed by the receiver, two bytes length of the manifest, the manifest,
+/// and four bytes per block.
 pub(crate) const MAGIC: &[u8] = b"thalweg-state 3\n";
 /// Bytes of an identity.
 pub(crate) const IDENTITY: usize = KEY + 22;
 
 impl Identity {
-    /// The identity of an earlier receiver that called `sender`, stored data in `folder` under `name`, if given, and ended before it was
-    /// complete; otherwise a new one, with random bytes of `fill_random`. The identity of a running receiver is not used.
+    /// The identity of an earlier receiver that called `sender`, stored data in `folder` under `name`, if given, and
+    /// ended before it was complete; otherwise a new one, with random bytes of `fill_random`. The identity of a running
+    /// receiver is not used.
     pub fn of(
         folder: &Path,
         name: Option<&str>,

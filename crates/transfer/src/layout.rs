@@ -1,7 +1,7 @@
 //! Layout of an object: blocks of symbols.
 
-/// The division of an object into blocks of symbols. A symbol fits into a packet. The last block has fewer symbols, and its last symbol is
-/// padded with zeros.
+/// The division of an object into blocks of symbols. A symbol fits into a packet. The last block has fewer symbols, and
+/// its last symbol is padded with zeros.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// Bytes of the object; `None` while it is produced. Then all blocks are full.
@@ -32,7 +32,8 @@ pub(crate) const fn index(of: u32) -> u32 {
     of & ((1 << LEVEL_AT) - 1)
 }
 
-/// Symbols of a block of a file. Blocks are small, so that one is complete soon and decoding it takes about a millisecond.
+/// Symbols of a block of a file. Blocks are small, so that one is complete soon and decoding it takes about a
+/// millisecond.
 const FILE_SYMBOLS: u16 = 256;
 /// Symbols of a block of a stream, whose end is filled up with zeros and whose bytes wait until a block is full.
 const STREAM_SYMBOLS: u16 = 64;
@@ -61,8 +62,8 @@ impl Layout {
         Self { length: None, symbol_bytes, block_symbols: STREAM_SYMBOLS }
     }
 
-    /// Whether it is within limits: at most 36 MB per block and 512 MB for the hashes of blocks, of 32 bytes each; for a file of 1 GB the
-    /// hashes take 0.1 MB.
+    /// Whether it is within limits: at most 36 MB per block and 512 MB for the hashes of blocks, of 32 bytes each; for
+    /// a file of 1 GB the hashes take 0.1 MB.
     pub fn possible(&self) -> bool {
         let blocks = self.length.unwrap_or(0) / self.block_bytes().max(1) as u64;
         SYMBOL_BYTES.contains(&self.symbol_bytes)

@@ -1,7 +1,8 @@
 //! Files and live streams, sans-IO: payload for any session, and sinks for it.
 //!
-//! A session carries the content of a [`Payload`] (paced schemes, which retransmit nothing) or a [`ByteSource`] (windowed schemes: a reliable stream) to a
-//! [`Sink`] or [`ByteSink`]. [`Task`] makes them from the input of a user, [`keep`] from an offer.
+//! A session carries the content of a [`Payload`] (paced schemes, which retransmit nothing) or a [`ByteSource`]
+//! (windowed schemes: a reliable stream) to a [`Sink`] or [`ByteSink`]. [`Task`] makes them from the input of a user,
+//! [`keep`] from an offer.
 //!
 //! | object | with a paced scheme | with a windowed scheme |
 //! | --- | --- | --- |
@@ -9,8 +10,8 @@
 //! | standard input, complete | [`Fountain`] over a [`PipeStore`] | [`Bytes`], received by a [`Reassembly`] |
 //! | standard input, with a deadline | [`LiveStream`], received by a [`Playout`] | – |
 //!
-//! This crate uses neither sockets nor a clock: time and packets are inputs, so that tests lose, duplicate and reorder them. Memory is bounded by
-//! constants, for any file size and any input.
+//! This crate uses neither sockets nor a clock: time and packets are inputs, so that tests lose, duplicate and reorder
+//! them. Memory is bounded by constants, for any file size and any input.
 
 mod assembly;
 mod bit_set;

@@ -95,8 +95,8 @@ impl PathDelay {
 }
 
 impl LiveStream {
-    /// Reads `from` in a thread. Pieces are as long as packets with `room` bytes of content allow, or as a write of the program. `id` is
-    /// random.
+    /// Reads `from` in a thread. Pieces are as long as packets with `room` bytes of content allow, or as a write of the
+    /// program. `id` is random.
     pub fn new(
         mut from: Box<dyn Read + Send>,
         name: &str,
@@ -131,7 +131,8 @@ impl LiveStream {
         room.saturating_sub(CHUNK_HEADER).clamp(1, 9000)
     }
 
-    /// Reads pieces from a channel, each at most as long as packets with `room` bytes of content allow; the stream ends when the channel is closed.
+    /// Reads pieces from a channel, each at most as long as packets with `room` bytes of content allow; the stream ends
+    /// when the channel is closed.
     pub fn of_pieces(
         from: Receiver<Vec<u8>>,
         name: &str,

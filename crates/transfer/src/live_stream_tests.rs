@@ -115,8 +115,8 @@ fn what_became_too_old_at_the_source_is_not_sent() {
     assert_eq!(last, observed.dropped, "the receiver is told how many");
 }
 
-/// A film of this many pieces per second over a path on which a packet may leave every 10 ms, and takes 20 ms and up to `peak` more, growing and
-/// shrinking in this period. Returns the tallies of both ends.
+/// A film of this many pieces per second over a path on which a packet may leave every 10 ms, and takes 20 ms and up to
+/// `peak` more, growing and shrinking in this period. Returns the tallies of both ends.
 fn slow_path(
     pieces_per_s: u64,
     deadline: Duration,

@@ -131,7 +131,8 @@ pub(crate) enum Message {
     },
 }
 
-/// The piece of a live stream with the highest age since the last report, of those that were sent once, and the number of late ones.
+/// The piece of a live stream with the highest age since the last report, of those that were sent once, and the number
+/// of late ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Arrival {
     pub(crate) number: u64,
@@ -202,9 +203,9 @@ impl Message {
     /// | 26–41 | proof of completion, otherwise zeros |
     /// | then | 4 bytes first block, 2 number of blocks, 2 missing symbols of each |
     ///
-    /// A refusal is 2 and a text. Missing pieces are 3, 1 at the end, 8 bytes *below*, and 8 bytes per piece. The state of a byte
-    /// stream is 4, 1 if it is complete, 8 bytes id, 8 bytes received length, 16 bytes proof. The arrival of live pieces is 5, 8 bytes number,
-    /// 4 bytes age in microseconds, 8 bytes late pieces.
+    /// A refusal is 2 and a text. Missing pieces are 3, 1 at the end, 8 bytes *below*, and 8 bytes per piece. The state
+    /// of a byte stream is 4, 1 if it is complete, 8 bytes id, 8 bytes received length, 16 bytes proof. The arrival of
+    /// live pieces is 5, 8 bytes number, 4 bytes age in microseconds, 8 bytes late pieces.
     pub(crate) fn write(&self, room: &mut [u8]) -> usize {
         let mut bytes = Vec::with_capacity(room.len());
         match self {
@@ -290,7 +291,8 @@ impl Message {
 }
 
 impl Report {
-    /// The first block of the file from `from` on that is missing according to this report; all blocks from its end on are missing.
+    /// The first block of the file from `from` on that is missing according to this report; all blocks from its end on
+    /// are missing.
     pub(crate) fn next_lacking(&self, from: u32) -> u32 {
         let from = from.max(self.base);
         if from >= self.until {

@@ -48,14 +48,15 @@ pub fn check_name(name: &str) -> Result<(), BadName> {
     Ok(())
 }
 
-/// Whether the file or the folder that is sent may have this name. It is created in the receiver's folder, beside other files, so that it must
-/// also not be hidden, nor be taken for an option. Within a folder such names are usual.
+/// Whether the file or the folder that is sent may have this name. It is created in the receiver's folder, beside other
+/// files, so that it must also not be hidden, nor be taken for an option. Within a folder such names are usual.
 pub fn check_outermost_name(name: &str) -> Result<(), BadName> {
     check_name(name)?;
     if name.starts_with(['.', '-', '~']) { Err(BadName::Beginning) } else { Ok(()) }
 }
 
-/// The name of an incomplete file, or of the list of its blocks. Where it would be too long, a hash of the name replaces its end.
+/// The name of an incomplete file, or of the list of its blocks. Where it would be too long, a hash of the name
+/// replaces its end.
 pub(crate) fn with_suffix(name: &str, suffix: &str) -> String {
     if name.len() + suffix.len() <= MAX_BYTES {
         return format!("{name}{suffix}");

@@ -1,4 +1,5 @@
-//! Files that are written during reception: creation, reopening, and renaming to the final name. Never through a symbolic link.
+//! Files that are written during reception: creation, reopening, and renaming to the final name. Never through a
+//! symbolic link.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::ErrorKind;
@@ -22,8 +23,8 @@ pub(crate) fn create(path: &Path) -> std::io::Result<File> {
     options.open(path)
 }
 
-/// Opens a file of an earlier attempt. Refuses symbolic links, and files with a second name (hard links), because the data would reach
-/// another file.
+/// Opens a file of an earlier attempt. Refuses symbolic links, and files with a second name (hard links), because the
+/// data would reach another file.
 ///
 /// # Errors
 ///
@@ -61,7 +62,8 @@ pub(crate) fn create_or_reopen(path: &Path) -> Result<File, TransferError> {
     }
 }
 
-/// Renames the file at `part` to its final name and syncs it to disk. If `replace` is false, a file that was created meanwhile is not replaced.
+/// Renames the file at `part` to its final name and syncs it to disk. If `replace` is false, a file that was created
+/// meanwhile is not replaced.
 ///
 /// # Errors
 ///
@@ -106,8 +108,8 @@ pub(crate) struct Spool {
 }
 
 impl Spool {
-    /// Creates it. An existing file `name` remains until [`Self::finish`]; with `replace`, the incomplete file of an earlier attempt
-    /// is removed.
+    /// Creates it. An existing file `name` remains until [`Self::finish`]; with `replace`, the incomplete file of an
+    /// earlier attempt is removed.
     ///
     /// # Errors
     /// A file of that name, or an incomplete one, exists and is not to be replaced, or the file cannot be created.
@@ -228,7 +230,8 @@ mod tests {
 
     const DEADLINE: Duration = Duration::from_millis(500);
 
-    /// A receiver of a live stream into a folder with a file of the same name, after this many pieces of "abc", with the last one if `end` is set.
+    /// A receiver of a live stream into a folder with a file of the same name, after this many pieces of "abc", with
+    /// the last one if `end` is set.
     fn played(folder: &Folder, pieces: u64, ended: bool) -> (Playout, Arc<Tally>) {
         let tally = Arc::new(Tally::default());
         folder.file("live.ts", b"the old one");

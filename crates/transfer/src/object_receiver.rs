@@ -1,8 +1,8 @@
 //! A transfer at its receiver: blocks are verified, stored, delivered in order, and missing ones are reported.
 //!
-//! Each block of a file is verified by its hash, and discarded if it is wrong; it is then missing again. Data of an earlier attempt in the folder are
-//! verified in the same way; the list of blocks beside the file only names the candidates. A stream, whose hash is known only at its end, is verified
-//! as a whole.
+//! Each block of a file is verified by its hash, and discarded if it is wrong; it is then missing again. Data of an
+//! earlier attempt in the folder are verified in the same way; the list of blocks beside the file only names the
+//! candidates. A stream, whose hash is known only at its end, is verified as a whole.
 
 mod arrivals;
 mod checks;
@@ -171,8 +171,8 @@ impl ObjectReceiver {
         &self.possession
     }
 
-    /// Received bytes, including bytes that are not verified yet. A block with a wrong hash discounts all unverified bytes, so that a sender of wrong
-    /// blocks makes no progress.
+    /// Received bytes, including bytes that are not verified yet. A block with a wrong hash discounts all unverified
+    /// bytes, so that a sender of wrong blocks makes no progress.
     pub(crate) const fn arrived(&self) -> u64 {
         self.verified + self.pending
     }

@@ -1,4 +1,5 @@
-//! A partially received file: its bytes under a temporary name, and a list of its complete blocks, so that a killed receiver can resume.
+//! A partially received file: its bytes under a temporary name, and a list of its complete blocks, so that a killed
+//! receiver can resume.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read, Write};
@@ -40,8 +41,8 @@ pub(crate) enum Found {
 }
 
 impl Partial {
-    /// Opens the partial file of `manifest` with the final name `name` in `folder`, and creates missing files. `me` is stored
-    /// in them.
+    /// Opens the partial file of `manifest` with the final name `name` in `folder`, and creates missing files. `me` is
+    /// stored in them.
     pub(crate) fn open(
         folder: &Path,
         name: &str,
@@ -191,7 +192,8 @@ fn metadata(path: &Path) -> Result<Option<fs::Metadata>, TransferError> {
 
 /// The blocks of an earlier attempt for the same object; `None` if there was none. The file `state` is then at its end.
 ///
-/// A stream is the same only while the sender that began it runs: its number is random. Its blocks are all of one length.
+/// A stream is the same only while the sender that began it runs: its number is random. Its blocks are all of one
+/// length.
 fn left(state: &mut File, part: &File, manifest: &Manifest) -> std::io::Result<Option<CompletedBlocks>> {
     let mut bytes = Vec::new();
     state.take(MAX_STATE).read_to_end(&mut bytes)?;

@@ -21,7 +21,8 @@ const MIN_REPORT_INTERVAL: Duration = Duration::from_millis(10);
 const AGES_INTERVAL: Duration = Duration::from_millis(50);
 /// Time after which a missing piece is requested again.
 const REQUEST_INTERVAL: Duration = Duration::from_millis(60);
-/// If this many pieces before the first received one are missing, the receiver starts at that one and counts the others as missed.
+/// If this many pieces before the first received one are missing, the receiver starts at that one and counts the others
+/// as missed.
 const BEGINNING: u64 = 64;
 
 /// The receiving side: delivers pieces in order, each at its deadline at the latest.

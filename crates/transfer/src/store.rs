@@ -18,7 +18,8 @@ pub trait Store: Send {
     /// One past the last block that is available.
     fn available(&mut self) -> u32;
 
-    /// Reads a block into `into`, padded with zeros to whole symbols. Returns false if it is not available, or no longer.
+    /// Reads a block into `into`, padded with zeros to whole symbols. Returns false if it is not available, or no
+    /// longer.
     fn read(&mut self, block: u32, into: &mut Vec<u8>) -> Result<bool, TransferError>;
 
     /// Blocks below `below` are no longer needed.
@@ -52,7 +53,8 @@ pub struct FileStore {
 }
 
 impl FileStore {
-    /// Opens a file and computes its hash. Returns the manifest as well; `None` if `keep_going`, which is called repeatedly, returns false.
+    /// Opens a file and computes its hash. Returns the manifest as well; `None` if `keep_going`, which is called
+    /// repeatedly, returns false.
     ///
     /// # Errors
     ///

@@ -13,8 +13,9 @@ use super::testing::{Folder, Taken, content};
 use super::*;
 use crate::{ByteSink, ByteSource, MAX_MESSAGE_BYTES, Pause, Status};
 
-/// Carries a byte stream as a windowed machine does: up to a window of segments at a time, each lost, doubled or reordered, again and again until
-/// it has arrived. Ends when the source is done, or after this many rounds of a millisecond, the first of which is `from`.
+/// Carries a byte stream as a windowed machine does: up to a window of segments at a time, each lost, doubled or
+/// reordered, again and again until it has arrived. Ends when the source is done, or after this many rounds of a
+/// millisecond, the first of which is `from`.
 fn flow(source: &mut dyn ByteSource, sink: &mut dyn ByteSink, from: u64, rounds: u64) {
     const SEGMENT: u64 = 1000;
     let mut random = Random::new(from, "transfer", "segments");
@@ -178,7 +179,8 @@ impl Read for Pauses {
     }
 }
 
-/// What the transport accepted is not what the receiver has: until it reports everything, the pause is not that of the program.
+/// What the transport accepted is not what the receiver has: until it reports everything, the pause is not that of the
+/// program.
 #[test]
 fn a_pause_is_that_of_the_program_when_the_receiver_has_everything() {
     let (finished, paused) = channel();

@@ -55,8 +55,8 @@ const OUTER: u16 = 48;
 type Loaded<T> = Result<Option<(Box<T>, Manifest)>, TransferError>;
 
 impl Task {
-    /// Reads what must be known before the first packet. Returns the content for a session, and the manifest for its offer; `None` if
-    /// `keep_going`, which is called repeatedly, returns false.
+    /// Reads what must be known before the first packet. Returns the content for a session, and the manifest for its
+    /// offer; `None` if `keep_going`, which is called repeatedly, returns false.
     ///
     /// # Errors
     ///

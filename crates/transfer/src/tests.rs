@@ -58,7 +58,8 @@ fn over_a_calm_network_every_symbol_is_sent_once_and_none_is_coded_before_the_en
     let (sent, got) = (sent.snapshot(), got.snapshot());
     // one of them has the hashes of the blocks
     assert_eq!((sent.sent[0], sent.sent[2]), (1502, 0));
-    // 1501 symbols at one in 100 µs; what is coded leaves while the last report is under way: a twentieth, and one in 50 ms
+    // 1501 symbols at one in 100 µs; what is coded leaves while the last report is under way: a twentieth, and one in
+    // 50 ms
     assert!(sent.sent[1] <= 75 + 10, "{:?}", sent.sent);
     assert_eq!((got.received[0], got.done, got.total), (1502, 300_001, 300_001));
     assert_eq!((sent.receivers, sent.complete_receivers, sent.done), (1, 1, 300_001));
@@ -134,7 +135,8 @@ fn twenty_receivers_with_losses_of_their_own_all_get_the_whole() {
     assert!(folders.iter().all(|folder| arrived(folder) == bytes));
     let observed = sent.snapshot();
     assert_eq!((observed.receivers, observed.complete_receivers), (20, 20));
-    // together they lost about 2850 of 1500 symbols, each others; coded symbols serve all, so the worst decides and not the sum
+    // together they lost about 2850 of 1500 symbols, each others; coded symbols serve all, so the worst decides and not
+    // the sum
     assert!(observed.sent[1] < observed.sent[0], "{:?}", observed.sent);
 }
 
@@ -306,7 +308,8 @@ impl<F: FnMut(u64) -> bool + Send> Sink for Changed<'_, F> {
     }
 }
 
-/// One wrong symbol costs its block, which is asked for again: one of the file, one of its hashes, own ones and coded ones.
+/// One wrong symbol costs its block, which is asked for again: one of the file, one of its hashes, own ones and coded
+/// ones.
 #[test]
 fn a_wrong_symbol_spoils_nothing() {
     for (model, wrong) in [(CALM, [3, 9]), (CALM, [9, 700]), (ROUGH, [20, 450]), (ROUGH, [3, 600])] {
@@ -410,7 +413,8 @@ fn the_first_report_is_no_progress() {
     assert_eq!(fountain.progress(), Some(0));
 }
 
-/// Who says that it has the whole is believed where it shows that it knows what only who has the whole knows, in its own session.
+/// Who says that it has the whole is believed where it shows that it knows what only who has the whole knows, in its
+/// own session.
 #[test]
 fn a_sender_does_not_believe_a_receiver_that_cannot_show_that_it_has_the_whole() {
     let (from, to, bytes) = (Folder::new(), Folder::new(), content(100_000));
@@ -647,7 +651,8 @@ fn a_program_that_takes_nothing_holds_the_sender_and_costs_no_memory() {
     drop(release);
 }
 
-/// A member of a group that receives, and reports that it lacks everything; it also claims more complete blocks in each report, if this is set.
+/// A member of a group that receives, and reports that it lacks everything; it also claims more complete blocks in each
+/// report, if this is set.
 struct Liar {
     speak_at: Time,
     seen: u64,
@@ -683,8 +688,8 @@ impl Sink for Liar {
     }
 }
 
-/// 20 s of 10 000 symbols per second are there for its requests: of a file of 10 000 symbols a quarter and 64 in a second are retransmitted, and twice the
-/// file more if it claims to receive.
+/// 20 s of 10 000 symbols per second are there for its requests: of a file of 10 000 symbols a quarter and 64 in a
+/// second are retransmitted, and twice the file more if it claims to receive.
 #[test]
 fn a_member_that_says_that_it_lacks_everything_costs_the_group_a_limited_part_of_the_file() {
     for (claims, limit) in [(false, 5000), (true, 25_000)] {

@@ -1,9 +1,9 @@
-//! Hashes of a file's blocks, and a Merkle tree above them: its root is in the manifest, so that each block can be verified as soon as it is
-//! complete.
+//! Hashes of a file's blocks, and a Merkle tree above them: its root is in the manifest, so that each block can be
+//! verified as soon as it is complete.
 //!
-//! The concatenated hashes of all blocks of the file are divided into blocks of the same size, which are level 1. If level 1 has more than one block,
-//! their hashes are level 2, and so on up to a level of one block. A block of hashes is sent like a block of the file; the level is in the highest
-//! byte of its number.
+//! The concatenated hashes of all blocks of the file are divided into blocks of the same size, which are level 1. If
+//! level 1 has more than one block, their hashes are level 2, and so on up to a level of one block. A block of hashes
+//! is sent like a block of the file; the level is in the highest byte of its number.
 
 use super::layout::{HASH, Layout, id, index, level};
 

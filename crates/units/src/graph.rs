@@ -1,7 +1,7 @@
 //! Graph algorithms: shortest paths (Dijkstra) and connected components, with ties broken in one documented order.
 //!
-//! Nodes are indices from 0. The caller has the edges in any form and iterates over them. Costs are any ordered type, such as delay and then hops, if
-//! an edge never reduces the cost of a path.
+//! Nodes are indices from 0. The caller has the edges in any form and iterates over them. Costs are any ordered type,
+//! such as delay and then hops, if an edge never reduces the cost of a path.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -21,8 +21,8 @@ use std::collections::BinaryHeap;
 /// assert_eq!(search.via(1), Some(2));
 /// ```
 ///
-/// Nodes are settled in the order of cost, then index. Of several paths of equal cost to a node, the one that was offered first stays.
-/// So the result depends on costs, indices and the order of edges at a node, and on nothing else.
+/// Nodes are settled in the order of cost, then index. Of several paths of equal cost to a node, the one that was
+/// offered first stays. So the result depends on costs, indices and the order of edges at a node, and on nothing else.
 #[derive(Clone, Debug)]
 pub struct Search<C, V> {
     unreached: C,
@@ -101,8 +101,8 @@ impl<C: Copy + Ord, V: Copy> Search<C, V> {
     }
 }
 
-/// The connected component of each node, identified by its lowest index. `neighbours` returns the nodes that share an edge with a node, in
-/// either direction.
+/// The connected component of each node, identified by its lowest index. `neighbours` returns the nodes that share an
+/// edge with a node, in either direction.
 pub fn components<I: IntoIterator<Item = usize>>(
     nodes: usize,
     mut neighbours: impl FnMut(usize) -> I,

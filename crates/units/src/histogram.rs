@@ -1,10 +1,12 @@
-//! A log-linear histogram: counts of values in bins whose width is at most a fixed share of their value, as in HdrHistogram.
+//! A log-linear histogram: counts of values in bins whose width is at most a fixed share of their value, as in
+//! HdrHistogram.
 
 /// A histogram.
 ///
-/// Each value below `2 · 2^FINE` has its own bin; above, every power of two is divided into `2^FINE` bins. The relative error of a value is
-/// thus at most `2^-FINE`. Memory covers only the bins between the smallest and the largest value, with as many bytes each as the largest
-/// count needs, so that the distributions of a hundred thousand receivers fit into the caches of a processor.
+/// Each value below `2 · 2^FINE` has its own bin; above, every power of two is divided into `2^FINE` bins. The relative
+/// error of a value is thus at most `2^-FINE`. Memory covers only the bins between the smallest and the largest value,
+/// with as many bytes each as the largest count needs, so that the distributions of a hundred thousand receivers fit
+/// into the caches of a processor.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Histogram<const FINE: u32> {
     /// Index of the first bin in `low`.

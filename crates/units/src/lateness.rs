@@ -2,7 +2,8 @@
 
 use crate::{Duration, Histogram};
 
-/// A histogram of lateness. The width of a bin is at most a sixteenth of its value, so that percentiles have an error of at most 6 %.
+/// A histogram of lateness. The width of a bin is at most a sixteenth of its value, so that percentiles have an error
+/// of at most 6 %.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Lateness {
     nanos: Histogram<4>,

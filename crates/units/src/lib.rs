@@ -1,8 +1,8 @@
-//! Quantities with units: time, rates, sizes; exact integer arithmetic and text such as `"50 Mbit/s"`. Below all crates, it also has what several of them
-//! compute with: [`math`], [`Histogram`], and shortest paths in [`graph`].
+//! Quantities with units: time, rates, sizes; exact integer arithmetic and text such as `"50 Mbit/s"`. Below all
+//! crates, it also has what several of them compute with: [`math`], [`Histogram`], and shortest paths in [`graph`].
 //!
-//! Floats are used only in [`Segments`] and [`Share`], for congestion control and metrics. One function converts bytes to time: [`Rate::serialise`],
-//! which carries the remainder so that long runs are exact to the nanosecond.
+//! Floats are used only in [`Segments`] and [`Share`], for congestion control and metrics. One function converts bytes
+//! to time: [`Rate::serialise`], which carries the remainder so that long runs are exact to the nanosecond.
 
 mod bytes;
 mod clock;

@@ -1,6 +1,7 @@
 //! Transcendental functions with equal bits on every platform (pure-Rust `libm`).
 //!
-//! `+ − × ÷ √` are equal on all platforms; everything else uses this module, and clippy refuses the functions of the standard library.
+//! `+ − × ÷ √` are equal on all platforms; everything else uses this module, and clippy refuses the functions of the
+//! standard library.
 
 /// Cube root of `x`.
 pub fn cbrt(x: f64) -> f64 {

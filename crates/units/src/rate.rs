@@ -78,8 +78,8 @@ impl Rate {
         }
     }
 
-    /// Serialisation time of one byte if it is a whole number of nanoseconds, as at 1 Gbit/s or 100 Mbit/s: then there is never a
-    /// remainder.
+    /// Serialisation time of one byte if it is a whole number of nanoseconds, as at 1 Gbit/s or 100 Mbit/s: then there
+    /// is never a remainder.
     pub const fn whole_nanos_per_byte(self) -> Option<u64> {
         match self.0 {
             0 | u64::MAX => None,

@@ -38,8 +38,8 @@ pub trait UnitText: Sized {
         Self::EXAMPLE.rsplit(' ').next().unwrap_or_default()
     }
 
-    /// Reads a number with a unit. Fails for a number without a unit, an unknown unit, a value that is too large, and a negative value if
-    /// the kind has none.
+    /// Reads a number with a unit. Fails for a number without a unit, an unknown unit, a value that is too large, and a
+    /// negative value if the kind has none.
     fn from_text(text: &str) -> Result<Self, UnitError>;
 }
 
@@ -275,7 +275,8 @@ fn scaled<T: UnitText>(text: &str, factors: &[(&str, u64)]) -> Result<u64, UnitE
     }
 }
 
-/// The unit that an unknown one probably means, and the factor. Case is ignored, except that a rate in `B` is one of bytes.
+/// The unit that an unknown one probably means, and the factor. Case is ignored, except that a rate in `B` is one of
+/// bytes.
 fn suggested_unit<T: UnitText>(unit: &str) -> Option<(&'static str, f64)> {
     let lower = unit.to_lowercase();
     let of_bytes = lower.strip_suffix("/s").or_else(|| lower.strip_suffix("ps")).map(|size| size.trim_end());

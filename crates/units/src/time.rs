@@ -123,8 +123,8 @@ impl Duration {
         Self((self.0 as f64 * factor + 0.5) as u64)
     }
 
-    /// The duration divided by the square root of `n`, rounded down; the duration itself for 0. Integer arithmetic, so that it is equal on
-    /// every platform.
+    /// The duration divided by the square root of `n`, rounded down; the duration itself for 0. Integer arithmetic, so
+    /// that it is equal on every platform.
     pub fn over_sqrt(self, n: u32) -> Self {
         let square = u128::from(self.0) * u128::from(self.0) / u128::from(n.max(1));
         Self(square.isqrt() as u64)

@@ -10,8 +10,8 @@
 //! | named data | UDP to port 6363; whole packets of NDN, whose content is zeros; marks, refusals and labels are in a link packet |
 //! | signals, control messages | UDP to port 6653, without payload |
 //!
-//! Payloads that are not listed are zero and cut off. The length on the wire is the simulated one, or that of the headers if the simulated packet is
-//! shorter.
+//! Payloads that are not listed are zero and cut off. The length on the wire is the simulated one, or that of the
+//! headers if the simulated packet is shorter.
 
 use std::net::Ipv4Addr;
 
@@ -30,8 +30,8 @@ const IP_BYTES: usize = Ipv4Header::MIN_LEN;
 
 /// Writes the headers of `packet` and its known payload into `out`. Returns its length on the wire.
 ///
-/// `header_bytes` is the part of a TCP packet's size that is header: 40 without options, 52 or more with timestamps. Selective
-/// acknowledgements are added and make the packet longer. `names` are those of named data.
+/// `header_bytes` is the part of a TCP packet's size that is header: 40 without options, 52 or more with timestamps.
+/// Selective acknowledgements are added and make the packet longer. `names` are those of named data.
 pub fn frame(packet: &Packet, header_bytes: u32, names: &Names, out: &mut Vec<u8>) -> u32 {
     let (source, destination) = (address_of(packet.source.node), destination_of(packet.to));
     let (protocol, segment) = match &packet.header {

@@ -112,8 +112,8 @@ impl Ipv4 {
 /// Length of IPv4 and UDP headers without options.
 pub const UDP_HEADERS: usize = MIN + UdpHeader::LEN;
 
-/// Replaces the content of `out` by an IPv4 packet [RFC791] with a UDP datagram [RFC768]. `from` and `to` are address and port. Payloads
-/// that are too long for IPv4 are truncated.
+/// Replaces the content of `out` by an IPv4 packet [RFC791] with a UDP datagram [RFC768]. `from` and `to` are address
+/// and port. Payloads that are too long for IPv4 are truncated.
 pub fn datagram(
     from: (Ipv4Addr, u16),
     to: (Ipv4Addr, u16),

@@ -1,7 +1,8 @@
-//! Packet formats: IPv4 headers of real programs, generated headers for simulated packets, capture files for both, and named data.
+//! Packet formats: IPv4 headers of real programs, generated headers for simulated packets, capture files for both, and
+//! named data.
 //!
-//! Only the capture file and the reassembly of fragments have state. Parsers accept any input: bytes that are no packet are `None` or a reason, never
-//! a panic.
+//! Only the capture file and the reassembly of fragments have state. Parsers accept any input: bytes that are no packet
+//! are `None` or a reason, never a panic.
 
 mod frame;
 mod ip;

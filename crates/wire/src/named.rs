@@ -4,8 +4,8 @@ use contract::{Ecn, Header, Names, Packet};
 
 use crate::ndn::{Component, Interest, LONGEST, LinkHeader, LinkPacket, Name, Reason, Unsigned, kind};
 
-/// Appends `packet` as an Interest or a Data packet, in a link packet if it has link fields. The content of Data is zeros, as many as fill
-/// `room` bytes in all if possible.
+/// Appends `packet` as an Interest or a Data packet, in a link packet if it has link fields. The content of Data is
+/// zeros, as many as fill `room` bytes in all if possible.
 pub(crate) fn write(packet: &Packet, names: &Names, room: usize, out: &mut Vec<u8>) {
     let mark = u64::from(packet.ecn == Ecn::Marked);
     let mut header = LinkHeader { mark, label: packet.label, ..LinkHeader::default() };

@@ -1,5 +1,5 @@
-//! Capture files in the pcapng format [draft-ietf-opsawg-pcapng]: a section, an interface for each direction of each link, and a block for each
-//! packet. Times are in nanoseconds. The writer is small enough to need no library.
+//! Capture files in the pcapng format [draft-ietf-opsawg-pcapng]: a section, an interface for each direction of each
+//! link, and a block for each packet. Times are in nanoseconds. The writer is small enough to need no library.
 
 use std::io::{self, Write};
 
@@ -35,8 +35,8 @@ pub struct Capture<W> {
 }
 
 impl<W: Write> Capture<W> {
-    /// Starts a file. `interfaces` are the names of interfaces; packets refer to them by index. `began_ns` is the start of the run in
-    /// nanoseconds since 1970, 0 for a simulation.
+    /// Starts a file. `interfaces` are the names of interfaces; packets refer to them by index. `began_ns` is the start
+    /// of the run in nanoseconds since 1970, 0 for a simulation.
     pub fn new(
         mut out: W,
         interfaces: impl IntoIterator<Item = impl AsRef<str>>,

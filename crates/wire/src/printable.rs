@@ -1,10 +1,10 @@
 //! Text from a network, made safe for terminals and logs.
 //!
-//! All text from another host (a sentence, a name, a reason) passes [`printable`] before it is shown. A terminal executes control characters
-//! (ECMA-48), and marks of writing direction make a text look like another (Unicode TR 36).
+//! All text from another host (a sentence, a name, a reason) passes [`printable`] before it is shown. A terminal
+//! executes control characters (ECMA-48), and marks of writing direction make a text look like another (Unicode TR 36).
 
-/// Whether a terminal interprets this character instead of showing it, or it changes how its neighbours look: C0, DEL, C1, line and
-/// paragraph separators, marks of writing direction, characters without width, and tags.
+/// Whether a terminal interprets this character instead of showing it, or it changes how its neighbours look: C0, DEL,
+/// C1, line and paragraph separators, marks of writing direction, characters without width, and tags.
 pub const fn is_control(letter: char) -> bool {
     matches!(letter,
         '\0'..='\x1f'
@@ -20,7 +20,8 @@ pub const fn is_control(letter: char) -> bool {
         | '\u{e0000}'..='\u{e007f}')
 }
 
-/// The text with control characters replaced by escapes: `\x1b`, `\u{202e}`. Backslashes are not escaped, because the text is only shown.
+/// The text with control characters replaced by escapes: `\x1b`, `\u{202e}`. Backslashes are not escaped, because the
+/// text is only shown.
 pub fn printable(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for letter in text.chars() {

@@ -7,8 +7,8 @@ use crate::is_control;
 
 /// Maximum bytes of a name, or of a text of a parameter.
 pub const TEXT: usize = 120;
-/// Maximum packet number, byte number and time stamp, so that sums of a few of them do not overflow. A connection at 100 Gbit/s reaches it
-/// after eleven years.
+/// Maximum packet number, byte number and time stamp, so that sums of a few of them do not overflow. A connection at
+/// 100 Gbit/s reaches it after eleven years.
 pub(crate) const MAX: u64 = 1 << 62;
 
 /// Why bytes are not of a valid encoding.

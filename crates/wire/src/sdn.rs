@@ -1,8 +1,9 @@
 //! Messages between an SDN controller and the agents at forwarders, over a QUIC connection that the agent opens.
 //!
-//! On the connection's first bidirectional stream the agent sends an [`Attach`], and the controller a [`Task`]; each ends its direction of the stream.
-//! Ports and prefixes have the numbers of the controller's network; the task maps them to links and names for the agent. Everything else is one
-//! [`ControlMessage`] per DATAGRAM frame [RFC9221], which can be lost: `stack::sdn` retransmits what must arrive.
+//! On the connection's first bidirectional stream the agent sends an [`Attach`], and the controller a [`Task`]; each
+//! ends its direction of the stream. Ports and prefixes have the numbers of the controller's network; the task maps
+//! them to links and names for the agent. Everything else is one [`ControlMessage`] per DATAGRAM frame [RFC9221], which
+//! can be lost: `stack::sdn` retransmits what must arrive.
 
 use contract::{Command, Control, Hop, Hops, Label, NameId, NodeId, PortId, Share, Status};
 use units::{Duration, Rate, Time};

@@ -7,8 +7,8 @@ use etherparse::{Ipv6Header, UdpHeader};
 
 use crate::ip::{UDP, codepoint, datagram};
 
-/// Replaces the content of `out` by an IP packet with a UDP datagram [RFC768] and correct checksums: IPv4 if both addresses are IPv4,
-/// otherwise IPv6. `hops` is the time to live. Payloads that are too long are truncated.
+/// Replaces the content of `out` by an IP packet with a UDP datagram [RFC768] and correct checksums: IPv4 if both
+/// addresses are IPv4, otherwise IPv6. `hops` is the time to live. Payloads that are too long are truncated.
 pub fn between(from: SocketAddr, to: SocketAddr, ecn: Ecn, hops: u8, payload: &[u8], out: &mut Vec<u8>) {
     if let (IpAddr::V4(source), IpAddr::V4(destination)) = (from.ip(), to.ip()) {
         return datagram((source, from.port()), (destination, to.port()), ecn, hops, payload, out);

@@ -1,4 +1,5 @@
-//! The app: after a signal, the destination with the largest share of the load moves to the node's other port with the lowest load.
+//! The app: after a signal, the destination with the largest share of the load moves to the node's other port with the
+//! lowest load.
 
 use contract::{AppCx, Command, Count, MILLION, PortId, Requirements, Traffic};
 use units::Time;

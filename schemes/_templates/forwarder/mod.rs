@@ -28,8 +28,8 @@ contract::params! {
     tries: u32 = 3, within 1..=100, from "our choice: YAMWZZ13 tries all";
 }
 
-/// Makes the strategy of a node. `link` would make a link part, see [`contract::LinkAlgorithm`]; `control` a consumer's algorithm, see
-/// [`contract::CongestionControl`].
+/// Makes the strategy of a node. `link` would make a link part, see [`contract::LinkAlgorithm`]; `control` a consumer's
+/// algorithm, see [`contract::CongestionControl`].
 pub fn strategy(params: &Params, _setup: &Setup) -> Strategy {
     Strategy::new(params)
 }

@@ -56,8 +56,8 @@ pub fn router(params: &Params, _setup: &Setup) -> Router {
     Router::new(params)
 }
 
-/// The label of packets of these groups, by which a router's part recognises them. Groups with other parameters have a separate part, and
-/// other schemes have other labels.
+/// The label of packets of these groups, by which a router's part recognises them. Groups with other parameters have a
+/// separate part, and other schemes have other labels.
 pub(crate) fn mark(params: &Params) -> u64 {
     contract::Eid::of(&format!("template {params:?}")).0
 }

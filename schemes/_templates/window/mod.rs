@@ -30,8 +30,9 @@ contract::params! {
     beta: f64 = 0.5, within 0.1..=0.9, from "RFC5681 §3.1";
 }
 
-/// The whole congestion controller: slow start, threshold, minimum and undo around the window update. If this frame does not fit, implement
-/// [`contract::CongestionControl`] instead of [`contract::WindowUpdate`] and name that type here.
+/// The whole congestion controller: slow start, threshold, minimum and undo around the window update. If this frame
+/// does not fit, implement [`contract::CongestionControl`] instead of [`contract::WindowUpdate`] and name that type
+/// here.
 pub type Control = Classic<Template>;
 
 /// Makes the congestion control of one connection.

@@ -95,8 +95,8 @@ impl Path {
     }
 }
 
-/// The loss rate of receiver reports: lost over expected packets between two reports [RFC3550 §6.4.1], averaged over the last eight with
-/// the weights of loss intervals [RFC5348 §5.4].
+/// The loss rate of receiver reports: lost over expected packets between two reports [RFC3550 §6.4.1], averaged over
+/// the last eight with the weights of loss intervals [RFC5348 §5.4].
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LossFractions {
     /// Newest first.

@@ -1,5 +1,5 @@
-//! What Linux' BBR has beyond the draft (net/ipv4/tcp_bbr.c of 6.1): windows of whole segments, an allowance for aggregated acknowledgements, and
-//! the estimate of token-bucket policers.
+//! What Linux' BBR has beyond the draft (net/ipv4/tcp_bbr.c of 6.1): windows of whole segments, an allowance for
+//! aggregated acknowledgements, and the estimate of token-bucket policers.
 
 use contract::Delivery;
 use units::Time;
@@ -16,7 +16,8 @@ pub(super) struct Linux {
     /// Start of the epoch, and segments delivered in it [ack_epoch_mstamp, ack_epoch_acked].
     epoch: Time,
     pub(super) epoch_acked: u64,
-    /// Maximum of the segments beyond the expected ones, in the current and the last interval of [`EXTRA_ROUNDS`] rounds [extra_acked].
+    /// Maximum of the segments beyond the expected ones, in the current and the last interval of [`EXTRA_ROUNDS`]
+    /// rounds [extra_acked].
     pub(super) extra_acked: [u64; 2],
     /// Rounds of the current interval [extra_acked_win_rtts].
     extra_rounds: u32,
@@ -107,7 +108,8 @@ impl Linux {
         if filled { self.extra_acked[0].max(self.extra_acked[1]).min(limit) } else { 0 }
     }
 
-    /// Measures how many segments are acknowledged beyond those that `bps` would have delivered [bbr_update_ack_aggregation].
+    /// Measures how many segments are acknowledged beyond those that `bps` would have delivered
+    /// [bbr_update_ack_aggregation].
     pub(super) fn update_aggregation(
         &mut self,
         delivery: &Delivery,
@@ -148,8 +150,9 @@ impl Linux {
         self.lost_total += bytes;
     }
 
-    /// Looks for a policer: two successive intervals that end with a loss, lose a fifth or more, and have about the same rate [bbr_lt_bw_sampling].
-    /// Returns whether the policed rate has been in use for long enough, so that the gains cycle again.
+    /// Looks for a policer: two successive intervals that end with a loss, lose a fifth or more, and have about the
+    /// same rate [bbr_lt_bw_sampling]. Returns whether the policed rate has been in use for long enough, so that the
+    /// gains cycle again.
     pub(super) fn sample_policer(
         &mut self,
         model: &Model,

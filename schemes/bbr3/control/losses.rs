@@ -16,7 +16,8 @@ pub(super) struct Undo {
 }
 
 impl Bbr3 {
-    /// IsInflightTooHigh, for `lost` bytes since a packet was sent that made `tx_in_flight` in flight [BBR06 §5.5.10.2].
+    /// IsInflightTooHigh, for `lost` bytes since a packet was sent that made `tx_in_flight` in flight
+    /// [BBR06 §5.5.10.2].
     pub(super) fn is_inflight_too_high(&self, lost: f64, tx_in_flight: f64) -> bool {
         lost > tx_in_flight * self.params.loss_thresh || (lost > 0.0 && !self.selective)
     }
@@ -81,7 +82,8 @@ impl Bbr3 {
         }
     }
 
-    /// InflightAtLoss: the data in flight at which losses passed the threshold, within a packet of `size` bytes [BBR06 §5.5.10.2].
+    /// InflightAtLoss: the data in flight at which losses passed the threshold, within a packet of `size` bytes
+    /// [BBR06 §5.5.10.2].
     fn inflight_at_loss(&self, size: f64, lost: f64, tx_in_flight: f64) -> f64 {
         let (inflight_prev, lost_prev) = (tx_in_flight - size, lost - size);
         let thresh = self.params.loss_thresh;
@@ -105,10 +107,11 @@ impl Bbr3 {
         }
     }
 
-    /// A congestion mark, with `in_flight` bytes in flight: the draft asks for a response as to congestion and leaves it open which [BBR06 §3.7].
+    /// A congestion mark, with `in_flight` bytes in flight: the draft asks for a response as to congestion and leaves
+    /// it open which [BBR06 §3.7].
     ///
-    /// our choice: the response to a loss, and in a probe for bandwidth to a loss rate above the threshold, which tolerates noise: a mark is none. A
-    /// mark ends Startup, as it ends slow start [RFC3168 §6.1.2].
+    /// our choice: the response to a loss, and in a probe for bandwidth to a loss rate above the threshold, which
+    /// tolerates noise: a mark is none. A mark ends Startup, as it ends slow start [RFC3168 §6.1.2].
     pub(super) fn on_mark(&mut self, in_flight: f64, cx: &mut Cx<'_>) {
         self.note_loss();
         if self.state == State::Startup {
@@ -131,7 +134,8 @@ impl Bbr3 {
         };
     }
 
-    /// OnEnterFastRecovery, and the common part of OnEnterRTO [BBR06 §5.6.4.4]. Called before the lost packets are reported one by one.
+    /// OnEnterFastRecovery, and the common part of OnEnterRTO [BBR06 §5.6.4.4]. Called before the lost packets are
+    /// reported one by one.
     pub(super) fn on_recovery(&mut self, cause: Cause) {
         self.save_state_upon_loss();
         self.recovery = Some(cause);

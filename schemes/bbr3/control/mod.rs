@@ -1,6 +1,7 @@
 //! BBRv3: its states and their gains, Startup, Drain, ProbeRTT, rate and window [BBR06 §5.3, §5.6].
 //!
-//! The cycle of bandwidth probes is in `probe_bw.rs`, the response to losses in `losses.rs`, the model of the path in `model.rs`.
+//! The cycle of bandwidth probes is in `probe_bw.rs`, the response to losses in `losses.rs`, the model of the path in
+//! `model.rs`.
 
 mod losses;
 mod model;
@@ -33,7 +34,8 @@ pub enum State {
     ProbeRtt,
 }
 
-/// The congestion controller BBRv3, which needs no support of the receiver. Volumes are in bytes of payload, rates in bytes of payload per second.
+/// The congestion controller BBRv3, which needs no support of the receiver. Volumes are in bytes of payload, rates in
+/// bytes of payload per second.
 #[derive(Clone, Debug)]
 pub struct Bbr3 {
     params: Params,

@@ -1,4 +1,5 @@
-//! BBRv3's model of the path [BBR06 §5.5]: bandwidth, round-trip time, aggregation of acknowledgements, and the bounds that losses set.
+//! BBRv3's model of the path [BBR06 §5.5]: bandwidth, round-trip time, aggregation of acknowledgements, and the bounds
+//! that losses set.
 //!
 //! Volumes are in bytes of payload, rates in bytes of payload per second. Names are those of the draft.
 
@@ -37,7 +38,8 @@ impl Sample {
 /// The model, and the count of rounds.
 #[derive(Clone, Debug)]
 pub(super) struct Model {
-    /// Rounds [BBR06 §5.5.1], and samples that count as application-limited because BBR limited itself [BBR06 §5.3.4.3].
+    /// Rounds [BBR06 §5.5.1], and samples that count as application-limited because BBR limited itself
+    /// [BBR06 §5.3.4.3].
     pub(super) rounds: Rounds,
 
     // ---- rates

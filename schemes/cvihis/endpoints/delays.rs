@@ -19,9 +19,9 @@ pub(crate) enum Area {
 
 /// One-way delays of a connection.
 ///
-/// A raw delay is the arrival by the receiver's clock minus the departure by the source's clock, in nanoseconds. It contains the clock
-/// offset, so it can be negative. Raw delays are stored unchanged, so that an offset has no effect; the push uses `d = raw − raw_min +
-/// RTT_min/2`.
+/// A raw delay is the arrival by the receiver's clock minus the departure by the source's clock, in nanoseconds. It
+/// contains the clock offset, so it can be negative. Raw delays are stored unchanged, so that an offset has no effect;
+/// the push uses `d = raw − raw_min + RTT_min/2`.
 #[derive(Clone, Debug)]
 pub(crate) struct Delays {
     edges: [f64; 6],
@@ -36,7 +36,8 @@ pub(crate) struct Delays {
     last: i64,
     /// Number of that packet.
     last_seq: u64,
-    /// Minimum widths of the delay space: in gaps between packets at the highest rate, and in mean differences of delays.
+    /// Minimum widths of the delay space: in gaps between packets at the highest rate, and in mean differences of
+    /// delays.
     min_space: f64,
     noise: f64,
     /// Smoothed gap between the departures of two packets, in nanoseconds, its minimum, and the newest packet in it.
@@ -137,8 +138,8 @@ impl Delays {
         }
     }
 
-    /// Handles the arrival of a packet that was declared lost: there was no full queue, and the packet that overtook it had a delay that is not
-    /// one of the path.
+    /// Handles the arrival of a packet that was declared lost: there was no full queue, and the packet that overtook it
+    /// had a delay that is not one of the path.
     pub(crate) fn on_late(&mut self) {
         let Some(before) = self.before_loss.take() else { return };
         self.raw_min = Some(before.raw_min.min(before.smallest));
@@ -164,7 +165,8 @@ impl Delays {
         self.command
     }
 
-    /// Takes packet `seq` with the raw delay `raw`. Returns the command, which is for packets without a loss before them.
+    /// Takes packet `seq` with the raw delay `raw`. Returns the command, which is for packets without a loss before
+    /// them.
     pub(crate) fn on_packet(&mut self, seq: u64, raw: i64) -> Command {
         self.command = self.measure(seq, raw);
         self.command
@@ -251,8 +253,8 @@ impl Delays {
         }
     }
 
-    /// The command in an area, if the delay has grown by `gradient` since the packet before [CVIHIS §3.2, Fig. 1]. If area and gradient
-    /// disagree, the gradient decides; a gradient of zero disagrees with nothing.
+    /// The command in an area, if the delay has grown by `gradient` since the packet before [CVIHIS §3.2, Fig. 1]. If
+    /// area and gradient disagree, the gradient decides; a gradient of zero disagrees with nothing.
     pub(crate) fn command_in(&self, area: Area, gradient: i64) -> Command {
         let strong = self.outer == Outer::Strong;
         match area {
@@ -268,11 +270,12 @@ impl Delays {
         }
     }
 
-    /// Pushes minDelay by `factor`, at most to the last delay. Half of `rtt_min`, the minimum round-trip time, is used as the one-way
-    /// propagation delay.
+    /// Pushes minDelay by `factor`, at most to the last delay. Half of `rtt_min`, the minimum round-trip time, is used
+    /// as the one-way propagation delay.
     pub(crate) fn push(&mut self, factor: f64, rtt_min: Duration) {
         let Some(raw_min) = self.raw_min else { return };
-        // differs: the paper multiplies the delay itself, which with different clocks is not a delay and may be negative d = raw − raw_min
+        // differs: the paper multiplies the delay itself, which with different clocks is not a delay and may be
+        // negative d = raw − raw_min
         // + RTT_min/2
         let base = (rtt_min.as_nanos() / 2) as i64 - raw_min;
         // minDelay ← min(1.05·minDelay, d)                                         [CVIHIS §3.3, Table 1]

@@ -192,7 +192,8 @@ impl SenderAlgorithm for Sender {
         self.next_step.min(self.nofeedback_at)
     }
 
-    /// Rate and step do not change. Data packets carry the mode from now on, so that both ends change at the same packet.
+    /// Rate and step do not change. Data packets carry the mode from now on, so that both ends change at the same
+    /// packet.
     fn on_mode(&mut self, mode: &str, cx: &mut Cx<'_>) {
         match mode {
             "background" => self.mode = Mode::Background,

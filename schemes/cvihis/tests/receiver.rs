@@ -361,8 +361,9 @@ fn parameters_read_back_as_they_are() {
 
 // ---- packets that overtake, and losses without a queue
 
-/// A delay space of 10 to 110 ms, a packet at 15 ms; then one overtakes the next by 8 ms. Its delay of 7 ms is not one of the path: the command stays
-/// that of the packet before, and minDelay as well. The overtaken packet is judged by its own delay.
+/// A delay space of 10 to 110 ms, a packet at 15 ms; then one overtakes the next by 8 ms. Its delay of 7 ms is not one
+/// of the path: the command stays that of the packet before, and minDelay as well. The overtaken packet is judged by
+/// its own delay.
 #[test]
 fn a_packet_that_overtakes_says_nothing_of_the_path() {
     let mut path = space(&background(), 5.0);
@@ -377,7 +378,8 @@ fn a_packet_that_overtakes_says_nothing_of_the_path() {
     near(path.probed("min_delay"), 0.010);
 }
 
-/// The packet that was declared lost arrives: the delay space is that before the loss, and the packet after the gap did not lower minDelay.
+/// The packet that was declared lost arrives: the delay space is that before the loss, and the packet after the gap did
+/// not lower minDelay.
 #[test]
 fn a_loss_that_was_none_leaves_the_delay_space_as_it_was() {
     let mut path = space(&background(), 5.0);
@@ -393,8 +395,8 @@ fn a_loss_that_was_none_leaves_the_delay_space_as_it_was() {
     near(path.probed("min_delay"), 0.010);
 }
 
-/// Random loss on a path without a queue, whose delays vary by 5 ms: the paper's space is as wide as that, and most packets are in its upper part.
-/// With the minimum of four packets, here of a second, all are in the lowest area.
+/// Random loss on a path without a queue, whose delays vary by 5 ms: the paper's space is as wide as that, and most
+/// packets are in its upper part. With the minimum of four packets, here of a second, all are in the lowest area.
 #[test]
 fn a_loss_without_a_queue_does_not_stop_the_stream() {
     let commands = |params: &Params| -> Vec<u64> {
@@ -410,7 +412,8 @@ fn a_loss_without_a_queue_does_not_stop_the_stream() {
 
 // ---- a longer route
 
-/// [CVIHIS §4.6]: the smallest delay of some packets is above minDelay by more than the threshold, several times in a row.
+/// [CVIHIS §4.6]: the smallest delay of some packets is above minDelay by more than the threshold, several times in a
+/// row.
 #[test]
 fn min_delay_follows_a_longer_route_where_it_is_watched() {
     let params = Params { window: 5, window_times: 2, ..background() };

@@ -247,8 +247,9 @@ fn what_no_receiver_would_say_is_ignored() {
     assert_eq!(end.meter.count(Count::Ignored), 6);
 }
 
-/// The other reading of SF: the decrease is a step of as many packets as it takes, smoothed as all steps are. At 800 kbit/s and T = 0.5 s there are
-/// 50 packets in T, of which 1/11 go: half of that at once, and what is left of it with the next steps.
+/// The other reading of SF: the decrease is a step of as many packets as it takes, smoothed as all steps are. At 800
+/// kbit/s and T = 0.5 s there are 50 packets in T, of which 1/11 go: half of that at once, and what is left of it with
+/// the next steps.
 #[test]
 fn the_decrease_can_be_smoothed_as_a_step() {
     let (mut end, mut algorithm) = source(&Params { smoothed_decrease: true, ..Params::default() }, 250);

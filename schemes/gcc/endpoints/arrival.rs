@@ -1,4 +1,5 @@
-//! Arrival-time filter: packets in groups, the variation of the delay between groups, and its trend (GCC02 §5.1 to §5.3).
+//! Arrival-time filter: packets in groups, the variation of the delay between groups, and its trend (GCC02 §5.1 to
+//! §5.3).
 
 use units::{Duration, Time, math};
 
@@ -38,8 +39,8 @@ impl Groups {
         Self { burst: params.burst_time, longest: params.max_group_time, current: None, previous: None }
     }
 
-    /// Takes a packet that was sent at `sent` and arrived at `now`, both later than those before it. Returns the variation between the last
-    /// two groups if it ends a group.
+    /// Takes a packet that was sent at `sent` and arrived at `now`, both later than those before it. Returns the
+    /// variation between the last two groups if it ends a group.
     pub(crate) fn packet(&mut self, sent: Time, now: Time) -> Option<Variation> {
         let single = Group { first_sent: sent, first_arrived: now, sent, arrived: now };
         let Some(current) = &mut self.current else {

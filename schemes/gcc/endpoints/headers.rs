@@ -1,4 +1,5 @@
-//! GCC: encoding of the messages in labels of four words. Invalid messages are refused. The draft uses RTP and RTCP; the encoding is ours.
+//! GCC: encoding of the messages in labels of four words. Invalid messages are refused. The draft uses RTP and RTCP;
+//! the encoding is ours.
 
 use contract::Label;
 use units::{Duration, Time};

@@ -94,8 +94,8 @@ impl RateControl {
         self.rate = self.rate.min(self.params.beta * received);
     }
 
-    /// Whether R is within three standard deviations of its average at over-use. Resets the average if R is above that, because the link
-    /// has changed.
+    /// Whether R is within three standard deviations of its average at over-use. Resets the average if R is above that,
+    /// because the link has changed.
     fn is_near(&mut self, received: Option<f64>) -> bool {
         let (Some((average, variance)), Some(received)) = (self.at_overuse, received) else { return false };
         let variance = variance.max(self.params.min_normalised_variance.as_bps_f64() * average);

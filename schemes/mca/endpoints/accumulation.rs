@@ -6,8 +6,8 @@ use crate::mca::{Early, Form, Params};
 
 /// Accumulation with hysteresis and resynchronisation.
 ///
-/// On a FIFO path the bytes that arrive between the expected and the actual arrival of a control packet are those that waited before it. In
-/// this form, lost bytes need no correction.
+/// On a FIFO path the bytes that arrive between the expected and the actual arrival of a control packet are those that
+/// waited before it. In this form, lost bytes need no correction.
 #[derive(Clone, Debug)]
 pub(crate) struct Accumulation {
     enter_bytes: f64,
@@ -15,8 +15,8 @@ pub(crate) struct Accumulation {
     packet_bytes: f64,
     form: Form,
     early: Early,
-    /// Arrival minus departure of a control packet that is assumed to have met no queue, in nanoseconds; the two clocks need not agree.
-    /// `None` before the first.
+    /// Arrival minus departure of a control packet that is assumed to have met no queue, in nanoseconds; the two clocks
+    /// need not agree. `None` before the first.
     baseline_ns: Option<i64>,
     /// Bytes that waited before that packet nevertheless, as the last epoch showed.
     residue: f64,
@@ -54,8 +54,8 @@ impl Accumulation {
         }
     }
 
-    /// Takes a control packet that was sent at `sent` and arrived at `arrived`, while the flow is received at `rate_bps()` bit/s. Calls
-    /// `rate_bps` only if the packet was early or late.
+    /// Takes a control packet that was sent at `sent` and arrived at `arrived`, while the flow is received at
+    /// `rate_bps()` bit/s. Calls `rate_bps` only if the packet was early or late.
     pub(crate) fn on_control(
         &mut self,
         sent: Time,
@@ -80,8 +80,8 @@ impl Accumulation {
             let ends = std::mem::replace(&mut self.congested, false);
             return if ends { Finding::Ends } else { Finding::Clear };
         }
-        // a = residue + (T − E)·r
-        // differs: the paper counts `in − out` between control packets; on a FIFO path that is what arrives between E and T
+        // a = residue + (T − E)·r differs: the paper counts `in − out` between control packets; on a FIFO path that is
+        // what arrives between E and T
         self.bytes = self.residue
             + match self.form {
                 Form::Fluid => waited,
@@ -94,8 +94,9 @@ impl Accumulation {
         finding
     }
 
-    /// Takes an out-of-band control packet that has overtaken `waiting` bytes of the flow. This is the accumulation: bytes that entered the
-    /// network before the control packet, minus those that have left it [MCA §2.1 Eq. (3), (5)]. It needs no synchronisation.
+    /// Takes an out-of-band control packet that has overtaken `waiting` bytes of the flow. This is the accumulation:
+    /// bytes that entered the network before the control packet, minus those that have left it [MCA §2.1 Eq. (3), (5)].
+    /// It needs no synchronisation.
     pub(crate) fn on_overtaking(&mut self, waiting: u64) -> Finding {
         self.bytes = waiting as f64;
         self.decide()

@@ -37,7 +37,8 @@ impl Average {
     }
 }
 
-/// Congestion occurrence frequency f: indications, whether sent or suppressed, over packets sent by the source [MCA §3.1.3].
+/// Congestion occurrence frequency f: indications, whether sent or suppressed, over packets sent by the source
+/// [MCA §3.1.3].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Frequency {
     window: u64,

@@ -74,7 +74,8 @@ impl Receiver {
         self.arriving.record(now, data.size, self.announced.srtt.max(self.rate_window));
     }
 
-    /// Handles congestion that a packet sent at `trigger_sent_at` revealed: sends an indication or suppresses it, at once.
+    /// Handles congestion that a packet sent at `trigger_sent_at` revealed: sends an indication or suppresses it, at
+    /// once.
     fn indicate(&mut self, kind: Kind, trigger_sent_at: Time, cx: &mut ReceiverCx<'_, '_>) {
         let Some(f) = &mut self.f else { return };
         // f = indications ÷ packets sent by the source                              [MCA §3.1.3]

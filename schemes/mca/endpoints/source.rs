@@ -88,8 +88,8 @@ impl Sender {
         cx.probe("period", self.period().as_secs_f64());
     }
 
-    /// Whether an indication of `endpoint` with G-TRAC mean `g` is accepted; it can make `endpoint` the representative [MCA §3.1.3,
-    /// §3.1.4].
+    /// Whether an indication of `endpoint` with G-TRAC mean `g` is accepted; it can make `endpoint` the representative
+    /// [MCA §3.1.3, §3.1.4].
     fn accepts(&self, endpoint: EndpointId, g: f64, cx: &mut Cx<'_>) -> bool {
         match &self.representative {
             Some(it) if it.endpoint != endpoint => {

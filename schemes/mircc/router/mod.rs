@@ -1,4 +1,5 @@
-//! MIRCC in a forwarder, including those of consumers and producers: one rate per upstream link, computed at every tick.
+//! MIRCC in a forwarder, including those of consumers and producers: one rate per upstream link, computed at every
+//! tick.
 
 use contract::{Admission, FaceId, FaceView, LinkAlgorithm, LinkCx, NackReason, Packet, ReturnPath, Transit};
 use units::{Bytes, Rate, Time};

@@ -85,7 +85,8 @@ impl Link {
         view.link.map_or(1.0, |port| port.rate_in.as_bps_f64()).max(1.0) / self.data_bits
     }
 
-    /// The class of the next Interest of a consumer on this node. The share of the second class is its share of the path's rate.
+    /// The class of the next Interest of a consumer on this node. The share of the second class is its share of the
+    /// path's rate.
     fn divide(&mut self, interest: &Packet, to: FaceId, now: Time) -> Class {
         let Header::Interest(header) = &interest.header else { return Class::Primary };
         let division = self.flows.entry(header.name.prefix).or_default();

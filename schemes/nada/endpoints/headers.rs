@@ -1,5 +1,5 @@
-//! NADA: encoding of the messages in labels of four words. Invalid messages are refused. RFC 8698 §5.3 lists the content of a report; the encoding
-//! is ours.
+//! NADA: encoding of the messages in labels of four words. Invalid messages are refused. RFC 8698 §5.3 lists the
+//! content of a report; the encoding is ours.
 
 use contract::Label;
 use units::{Duration, Time};

@@ -10,7 +10,8 @@ use super::signal::{Ratio, blended, signal};
 use crate::nada::Params;
 use crate::shared::{LossEvents, Order, Place, ReceiveRate};
 
-/// The receiver's part [RFC8698 §5.1]. It sends a report with the first data packet that arrives `delta` after the last report.
+/// The receiver's part [RFC8698 §5.1]. It sends a report with the first data packet that arrives `delta` after the last
+/// report.
 #[derive(Clone, Debug)]
 pub struct Receiver {
     params: Box<Params>,

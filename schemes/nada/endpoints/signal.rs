@@ -14,7 +14,8 @@ pub(crate) fn warped(delay: f64, params: &Params) -> f64 {
     threshold * math::exp(-params.lambda * (delay - threshold) / threshold)
 }
 
-/// The delay in the signal, `since_loss` packets after the last loss event, where loss events are `mean` packets apart on average.
+/// The delay in the signal, `since_loss` packets after the last loss event, where loss events are `mean` packets apart
+/// on average.
 pub(crate) fn blended(delay: f64, since_loss: f64, mean: f64, params: &Params) -> f64 {
     // loss_exp = MULTILOSS·loss_int                                                            [RFC8698 §4.2]
     let after = since_loss - params.multi_loss * mean;

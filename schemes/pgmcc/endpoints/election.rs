@@ -3,8 +3,8 @@
 use contract::EndpointId;
 use units::Duration;
 
-/// M, proportional to the reciprocal of TCP's throughput to a receiver with round-trip time `rtt` and loss rate `p` in parts of 65536. Zero
-/// before the first loss.
+/// M, proportional to the reciprocal of TCP's throughput to a receiver with round-trip time `rtt` and loss rate `p` in
+/// parts of 65536. Zero before the first loss.
 pub(crate) fn slowness(rtt: Duration, p: u16) -> f64 {
     let p = f64::from(p) / 65536.0;
     // M = RTT·√p·(1 + 9p·(1 + 32p²))                                                 [PGMCC]

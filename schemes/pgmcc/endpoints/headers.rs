@@ -8,7 +8,8 @@ use units::Time;
 pub(crate) struct DataHeader {
     /// The receiver that acknowledges it.
     pub(crate) acker: AckerField,
-    /// A NAK that reached the source, so that other receivers need not send it. PGM has a separate packet for that, the NCF [RFC3208].
+    /// A NAK that reached the source, so that other receivers need not send it. PGM has a separate packet for that, the
+    /// NCF [RFC3208].
     pub(crate) confirmed: Option<PacketRange>,
 }
 

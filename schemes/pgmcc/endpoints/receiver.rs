@@ -14,8 +14,8 @@ pub struct Receiver {
     loss: LossRate,
     naks: Naks,
     newest: Option<Newest>,
-    /// Received packets among the newest and the 31 before; bit 0 is the newest. Packets sent before the first received one count as
-    /// received.
+    /// Received packets among the newest and the 31 before; bit 0 is the newest. Packets sent before the first received
+    /// one count as received.
     bitmap: u32,
 }
 

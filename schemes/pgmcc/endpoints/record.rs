@@ -2,12 +2,14 @@
 
 /// The last 32 packets at the source, as acknowledged by ackers.
 ///
-/// ours: the number of later packets that are waited for follows what the path shows, as far as the 32 packets of an acknowledgement go; the draft has three.
+/// ours: the number of later packets that are waited for follows what the path shows, as far as the 32 packets of an
+/// acknowledgement go; the draft has three.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Record {
     /// Acknowledged later packets after which a packet is lost, if none was overtaken by more.
     dupacks: u32,
-    /// The same, as measured: one more than the largest extent of an overtaken packet (RFC 4737 §4.2.1) that was declared lost.
+    /// The same, as measured: one more than the largest extent of an overtaken packet (RFC 4737 §4.2.1) that was
+    /// declared lost.
     tolerated: u32,
     /// Losses since then.
     losses: u32,
@@ -118,5 +120,6 @@ fn shifted(bits: u32, by: u64) -> u32 {
     if by < 32 { bits << by } else { 0 }
 }
 
-/// Losses without an overtaken packet after which the source waits for no more than `dupacks` again: as many as RACK has recoveries (RFC 8985 §6.2).
+/// Losses without an overtaken packet after which the source waits for no more than `dupacks` again: as many as RACK
+/// has recoveries (RFC 8985 §6.2).
 const PERSIST: u32 = 16;

@@ -97,7 +97,8 @@ impl Window {
 
     /// Tokens of lost packets, which no acknowledgement returns.
     fn back(&self, lost: u64) -> f64 {
-        // differs: a packet that PGM repairs would be acknowledged in the end; here it is lost, and its token would be as well
+        // differs: a packet that PGM repairs would be acknowledged in the end; here it is lost, and its token would be
+        // as well
         if self.form == Tokens::Conserved { lost as f64 } else { 0.0 }
     }
 

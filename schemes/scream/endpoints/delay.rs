@@ -128,5 +128,6 @@ const LONG: usize = 200;
 const SHORT: usize = 50;
 /// Share of round trips with losses above which losses are taken for those of other flows.
 const LOSS_LIMIT: f64 = 0.002;
-/// Gain of the share of round trips with losses: 0.02, as in the authors' implementation (ScreamV2Tx.cpp, lossEventRate).
+/// Gain of the share of round trips with losses: 0.02, as in the authors' implementation (ScreamV2Tx.cpp,
+/// lossEventRate).
 const LOSS_GAIN: f64 = 0.02;

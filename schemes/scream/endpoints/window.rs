@@ -1,5 +1,5 @@
-//! The reference window [SCREAM2, Reference Window Update], in place of the congestion window of the first version [RFC8298 §4.1.2]. Windows in
-//! bytes, times in seconds.
+//! The reference window [SCREAM2, Reference Window Update], in place of the congestion window of the first version
+//! [RFC8298 §4.1.2]. Windows in bytes, times in seconds.
 
 use units::Time;
 

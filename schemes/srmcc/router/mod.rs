@@ -1,4 +1,5 @@
-//! SRMCC in a router of the tree: averages its queues, counts flows, and aggregates the messages of its children into one per cycle.
+//! SRMCC in a router of the tree: averages its queues, counts flows, and aggregates the messages of its children into
+//! one per cycle.
 
 mod flows;
 mod queues;
@@ -142,7 +143,8 @@ impl RouterAlgorithm for Router {
     }
 }
 
-/// The measurements of a node for a group: maximum and minimum occupancy towards its children, and the fair share of the incoming link.
+/// The measurements of a node for a group: maximum and minimum occupancy towards its children, and the fair share of
+/// the incoming link.
 fn measure(queues: &Queues, flows: &Flows, entry: &Entry<'_>, cx: &mut RouterCx<'_, '_, '_>) -> Own {
     let mut own = Own { max: 0.0, min: 1.0, fair: Rate::UNLIMITED };
     for Branch { port, .. } in entry.branches {

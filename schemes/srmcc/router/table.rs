@@ -83,7 +83,8 @@ impl Row {
         self.next_message.unwrap_or(Time::NEVER)
     }
 
-    /// Whether measurements of this node are needed now: at the first message of a row, and at the one that completes it.
+    /// Whether measurements of this node are needed now: at the first message of a row, and at the one that completes
+    /// it.
     pub(super) fn wants_own(&self) -> bool {
         self.own.is_none() || self.pending_children == 0
     }
@@ -130,8 +131,8 @@ impl Row {
         self.fresh |= fresh;
         let all_reported = params.aggregate == Aggregate::WhenAll && self.pending_children == 0;
         let ready = if all_reported { now } else { self.since + self.cycle.scaled(params.wait) };
-        // at most one per cycle. Children send one per cycle, so the slack only lets a delayed message catch up; otherwise a delay would
-        // persist in every later cycle
+        // at most one per cycle. Children send one per cycle, so the slack only lets a delayed message catch up;
+        // otherwise a delay would persist in every later cycle
         let span = self.cycle.scaled(params.slack);
         let earliest = self.emitted.map_or(Time::ZERO, |emitted| emitted.at + span);
         self.next_message = Some(ready.max(earliest));

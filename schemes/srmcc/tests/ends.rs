@@ -103,7 +103,8 @@ fn a_word_that_comes_late_is_applied_at_once() {
     assert_eq!(kbps(&algorithm), 200.0);
 }
 
-/// S000-06 at the source: the maximum occupancy, the minimum occupancy and the minimum fair share of one cycle, and nothing of the one before.
+/// S000-06 at the source: the maximum occupancy, the minimum occupancy and the minimum fair share of one cycle, and
+/// nothing of the one before.
 #[test]
 fn words_of_one_cycle_are_folded_and_applied_once() {
     let (mut end, mut algorithm) = source(&Params::default());

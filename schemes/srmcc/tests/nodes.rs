@@ -473,7 +473,8 @@ fn a_node_ignores_strangers_and_words_that_nobody_would_write() {
     assert_eq!(send_mcc(&mut node, &mut algorithm, 1, label, &branches).len(), 1);
 }
 
-/// Only differences on one clock mean anything: the times in messages are the source's, and a node passes on such a one.
+/// Only differences on one clock mean anything: the times in messages are the source's, and a node passes on such a
+/// one.
 #[test]
 fn a_nodes_clock_need_not_agree_with_the_sources() {
     for ahead_s in [0, 3600] {

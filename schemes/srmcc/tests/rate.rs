@@ -69,7 +69,8 @@ fn with_an_idle_branch_the_heavy_state_multiplies_by_a_half_plus_three_halves_ga
     assert!(limited(0.5) > 8000.0);
 }
 
-/// Eq. 10 with eq. 4: the rate settles at R_fair·(1 − γ)/(1 − 2γ) when one queue is light or moderate and another empty.
+/// Eq. 10 with eq. 4: the rate settles at R_fair·(1 − γ)/(1 − 2γ) when one queue is light or moderate and another
+/// empty.
 #[test]
 fn above_the_fair_share_an_idle_branch_lifts_the_rate_by_a_fifth() {
     let mut rate = 3000.0;

@@ -154,10 +154,12 @@ fn operation() -> impl Strategy<Value = Operation> {
     ]
 }
 
-/// Admissions of a link part, the outcomes of the Interests that it held, and the labels and marks that it wrote into Data.
+/// Admissions of a link part, the outcomes of the Interests that it held, and the labels and marks that it wrote into
+/// Data.
 type Passed = (Vec<Admission>, Vec<Outcome>, Vec<(Label, contract::Ecn)>);
 
-/// A node with three links and two endpoints. At the end queues are empty and no Interest arrives, so that all held Interests must leave.
+/// A node with three links and two endpoints. At the end queues are empty and no Interest arrives, so that all held
+/// Interests must leave.
 fn pass(algorithm: &mut impl LinkAlgorithm, operations: &[Operation]) -> Passed {
     let mut node = LinkBench::new(faces(3, Rate::from_mbps(10), 2));
     let (mut admissions, mut stamps) = (Vec::new(), Vec::new());

@@ -45,8 +45,8 @@ impl Stamp {
     }
 }
 
-/// Stamps of receivers other than the CLR that no packet has echoed yet: the latest of each, at most [`MAX`]. Few exist because of feedback
-/// suppression.
+/// Stamps of receivers other than the CLR that no packet has echoed yet: the latest of each, at most [`MAX`]. Few exist
+/// because of feedback suppression.
 #[derive(Clone, Debug)]
 pub(super) struct Echoes(Vec<Stamp>);
 
@@ -56,7 +56,8 @@ impl Echoes {
         Self(Vec::with_capacity(MAX))
     }
 
-    /// Adds a stamp, which replaces an older one of the same receiver. If there are too many, the last in order is dropped.
+    /// Adds a stamp, which replaces an older one of the same receiver. If there are too many, the last in order is
+    /// dropped.
     pub(super) fn push(&mut self, stamp: Stamp) {
         self.forget(stamp.endpoint);
         if self.0.len() < MAX {

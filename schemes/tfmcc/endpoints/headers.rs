@@ -1,7 +1,8 @@
 //! TFMCC: encoding of the messages in labels of four words. Invalid messages are refused.
 //!
-//! The RFC gives fields and their minimum precision, not their places; these are ours. Rates and the maximum round-trip time are the floating-point
-//! numbers of the RFC, timestamps are whole milliseconds in 32 bits, compared modulo 2³², and the number of the feedback round has 8 bits.
+//! The RFC gives fields and their minimum precision, not their places; these are ours. Rates and the maximum round-trip
+//! time are the floating-point numbers of the RFC, timestamps are whole milliseconds in 32 bits, compared modulo 2³²,
+//! and the number of the feedback round has 8 bits.
 
 use contract::{EndpointId, Label};
 use units::{Duration, Time};
@@ -179,8 +180,8 @@ impl RttCode {
     }
 }
 
-/// `x` as exponent and fraction of `bits` bits. `round` is added to the fraction before it is rounded down. Out of range, the minimum or
-/// maximum code.
+/// `x` as exponent and fraction of `bits` bits. `round` is added to the fraction before it is rounded down. Out of
+/// range, the minimum or maximum code.
 fn code(x: f64, bits: u32, max: u16, round: f64) -> u16 {
     let steps = f64::from(1u16 << bits);
     let (mut mantissa, mut exponent) = (x.max(1.0), 0);

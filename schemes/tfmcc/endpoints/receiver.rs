@@ -21,7 +21,8 @@ pub struct Receiver {
     round_trip: RoundTrip,
     arriving: ReceiveRate,
     losses: LossEvents,
-    /// The round-trip time in seconds that was assumed for the interval before the first loss event, if there was no measured one.
+    /// The round-trip time in seconds that was assumed for the interval before the first loss event, if there was no
+    /// measured one.
     assumed_rtt: Option<f64>,
     /// Whether this receiver is the CLR.
     limiting: bool,
@@ -104,7 +105,8 @@ impl Receiver {
         self.arriving.rate_over(window, 1).unwrap_or(self.packet.as_f64() * 8.0 / rtt_s)
     }
 
-    /// The assumed length of the interval before the first loss event in packets: the inverse of the loss event rate for the receive rate.
+    /// The assumed length of the interval before the first loss event in packets: the inverse of the loss event rate
+    /// for the receive rate.
     fn first_interval(&self) -> f64 {
         // l₀ = (X_recv·R/(√(3/2)·8s))²                                            [RFC4654 §5.6]
         let packets = self.received() * self.rtt_s() / (1.5f64.sqrt() * 8.0 * self.packet.as_f64());
@@ -187,7 +189,8 @@ impl Receiver {
         if self.losses.any() && self.calculated() < self.params.min_reported_rate.as_bps_f64() {
             let since = *self.below_since.get_or_insert(newest.at);
             if self.leaves_at.is_none() && newest.at.saturating_since(since) > self.params.leave_after {
-                // differs: it cannot leave the tree by itself; it stops sending after the round in which it announces that
+                // differs: it cannot leave the tree by itself; it stops sending after the round in which it announces
+                // that
                 self.leaves_at = Some(newest.at + newest.r_max.scaled(self.params.round));
             }
         } else {

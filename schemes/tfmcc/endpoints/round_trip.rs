@@ -19,8 +19,8 @@ struct Measured {
 }
 
 impl RoundTrip {
-    /// Takes a data packet sent at `ts` that echoes this receiver's timestamp `tr` and arrives at `now`. `q` is the weight of the old
-    /// value; the first measurement is used unchanged. Returns whether it was the first.
+    /// Takes a data packet sent at `ts` that echoes this receiver's timestamp `tr` and arrives at `now`. `q` is the
+    /// weight of the old value; the first measurement is used unchanged. Returns whether it was the first.
     pub(crate) fn measure(&mut self, now: Millis, ts: Millis, tr: Millis, q: f64) -> bool {
         let sample = secs(now.since(tr));
         let before = self.measured.replace(Measured { smoothed: sample, back: ts.since(tr), now: sample });
@@ -63,8 +63,9 @@ mod tests {
         assert!((value - ms / 1e3).abs() < 1e-12, "{value} is not {ms} ms");
     }
 
-    /// The receiver's clock is `ahead` of the sender's. Its report of sender time 4000 takes 20 ms, is held for 80 ms, and is echoed by the
-    /// packet of 4100, which takes 30 ms: 50 ms in all. Later packets take 45 and 25 ms: 65 and 45 ms.
+    /// The receiver's clock is `ahead` of the sender's. Its report of sender time 4000 takes 20 ms, is held for 80 ms,
+    /// and is echoed by the packet of 4100, which takes 30 ms: 50 ms in all. Later packets take 45 and 25 ms: 65 and 45
+    /// ms.
     #[test]
     fn the_way_here_keeps_it_up_between_measurements_whatever_the_clocks_say() {
         for ahead in [0, 1000, 5000, u32::MAX - 4050, u32::MAX - 1000] {

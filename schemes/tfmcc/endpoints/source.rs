@@ -1,4 +1,5 @@
-//! TFMCC at the source: the rate of the current limiting receiver (CLR), and the feedback rounds of the other receivers.
+//! TFMCC at the source: the rate of the current limiting receiver (CLR), and the feedback rounds of the other
+//! receivers.
 
 use contract::{Allowance, Count, Cx, EndpointId, Feedback, Label, OutgoingPacket, SenderAlgorithm};
 use units::{Bytes, Duration, Rate, Time};
@@ -114,8 +115,8 @@ impl Sender {
         Duration::from_secs_f64(self.r_max * n)
     }
 
-    /// The duration of `n` feedback rounds T. It is computed from R_max as in packets, which is rounded up, like at receivers: most timers
-    /// expire late in a round, and those that expire after it are cancelled.
+    /// The duration of `n` feedback rounds T. It is computed from R_max as in packets, which is rounded up, like at
+    /// receivers: most timers expire late in a round, and those that expire after it are cancelled.
     fn rounds(&self, n: f64) -> Duration {
         // T = 6·R_max                                                              [RFC4654 §3.4]
         Duration::from_secs_f64(self.r_max_said.secs() * self.params.round * n)
@@ -191,7 +192,8 @@ impl Sender {
         cx.event("clr", -1.0);
     }
 
-    /// Takes a report of a receiver that stays [RFC4654 §3.3]. `rate` is the reported rate, corrected for its round-trip time.
+    /// Takes a report of a receiver that stays [RFC4654 §3.3]. `rate` is the reported rate, corrected for its
+    /// round-trip time.
     fn decide(&mut self, stamp: Stamp, rate: f64, cx: &mut Cx<'_>) {
         let now = cx.now();
         match self.clr {

@@ -1,5 +1,5 @@
-//! The feedback timer of a receiver that is not the CLR: it reports at a random time of a feedback round, unless a receiver with a lower
-//! rate has reported.
+//! The feedback timer of a receiver that is not the CLR: it reports at a random time of a feedback round, unless a
+//! receiver with a lower rate has reported.
 
 use contract::Random;
 use units::{Duration, Time, math};
@@ -21,8 +21,8 @@ impl Timer {
         Self { at, rate }
     }
 
-    /// Whether a receiver with a calculated rate of `rate` bit/s and a round-trip time of `rtt_s` seconds starts its timer in a round that
-    /// begins with `header`.
+    /// Whether a receiver with a calculated rate of `rate` bit/s and a round-trip time of `rtt_s` seconds starts its
+    /// timer in a round that begins with `header`.
     pub(super) fn begins(header: &Header, rate: f64, rtt_s: f64) -> bool {
         // X_r < X_supp or R > R_max
         rate < bps(header.suppression) || rtt_s > header.r_max.secs()
@@ -36,8 +36,8 @@ impl Timer {
         (suppression < rate || suppression < self.rate) && rtt_s <= header.r_max.secs()
     }
 
-    /// Adjusts the timer to a packet that arrived at `now`, `gap` after the one before it. `r_max` is the maximum round-trip time before
-    /// it, `next` the one in it.
+    /// Adjusts the timer to a packet that arrived at `now`, `gap` after the one before it. `r_max` is the maximum
+    /// round-trip time before it, `next` the one in it.
     pub(super) fn adjust(&mut self, now: Time, gap: Duration, r_max: Duration, next: Duration) {
         // late data: the timer was suspended
         self.at += gap.saturating_sub(r_max);
@@ -49,8 +49,8 @@ impl Timer {
     }
 }
 
-/// A random delay in a round of duration `round` for `receivers` receivers [RFC4654 §4.5]: one in `receivers` reports at once, the others
-/// mostly late in the round.
+/// A random delay in a round of duration `round` for `receivers` receivers [RFC4654 §4.5]: one in `receivers` reports
+/// at once, the others mostly late in the round.
 pub(crate) fn draw(round: Duration, receivers: f64, random: &mut Random) -> Duration {
     // t = max(T·(1 + ln x/ln N), 0), x uniform in 0 < x ≤ 1
     let x = 1.0 - random.unit();

@@ -1,7 +1,7 @@
 //! TFRC: encoding of the messages in labels of four words. Invalid messages are refused.
 //!
-//! The RFC gives fields, not formats; these are ours. Instants are those of the sender's clock, in nanoseconds, and only the sender compares them, so
-//! that clock offsets have no effect.
+//! The RFC gives fields, not formats; these are ours. Instants are those of the sender's clock, in nanoseconds, and
+//! only the sender compares them, so that clock offsets have no effect.
 
 use contract::Label;
 use units::{Duration, Time};

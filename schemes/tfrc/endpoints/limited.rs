@@ -2,8 +2,8 @@
 
 use units::Time;
 
-/// Two instants at which the sender was not app-limited, and the interval of the last feedback. They suffice to decide whether the sender
-/// was app-limited in the whole next interval [RFC5348 §8.2.1].
+/// Two instants at which the sender was not app-limited, and the interval of the last feedback. They suffice to decide
+/// whether the sender was app-limited in the whole next interval [RFC5348 §8.2.1].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limited {
     /// NotLimited1, NotLimited2; `None` before the first.
@@ -31,8 +31,8 @@ impl Limited {
         }
     }
 
-    /// Takes feedback that arrives at `now` about a packet sent at `sent_at`. Returns whether the sender was app-limited in the whole
-    /// interval since the packet of the last feedback.
+    /// Takes feedback that arrives at `now` about a packet sent at `sent_at`. Returns whether the sender was
+    /// app-limited in the whole interval since the packet of the last feedback.
     pub(super) fn on_feedback(&mut self, sent_at: Time, now: Time) -> bool {
         let (old, new) = (self.spoken_of, Some(sent_at));
         let within = |busy: Option<Time>| old < busy && busy <= new;

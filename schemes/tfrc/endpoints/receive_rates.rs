@@ -48,8 +48,8 @@ impl ReceiveRates {
     }
 }
 
-/// Maximum number of values. A receiver reports once per round-trip time and at new loss events, of which there is at most one per
-/// round-trip time: in two of these there are five reports.
+/// Maximum number of values. A receiver reports once per round-trip time and at new loss events, of which there is at
+/// most one per round-trip time: in two of these there are five reports.
 const MAX: usize = 8;
 
 #[cfg(test)]

@@ -15,8 +15,8 @@ pub struct Requirements {
 
 /// A control app: the part of a scheme in the SDN controller.
 ///
-/// It handles messages and outputs commands. A command takes effect when it arrives, which can be late; the controller retransmits lost commands. The
-/// app ends when the controller stops; a restarted controller creates a new one.
+/// It handles messages and outputs commands. A command takes effect when it arrives, which can be late; the controller
+/// retransmits lost commands. The app ends when the controller stops; a restarted controller creates a new one.
 #[delegatable_trait]
 pub trait App {
     /// Requirements for agents. Called once, when the network is created.

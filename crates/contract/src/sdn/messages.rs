@@ -7,8 +7,9 @@ use crate::{NameId, NodeId, PortId};
 /// Loads and occupancies are in millionths: a link whose offered traffic equals its capacity has this load.
 pub const MILLION: u32 = 1_000_000;
 
-/// A message between the controller and an agent over the southbound channel. Its sender is the packet's source, its time the packet's `sent_at`. A
-/// numbered message has its number in the first word of the label; later commands have larger numbers.
+/// A message between the controller and an agent over the southbound channel. Its sender is the packet's source, its
+/// time the packet's `sent_at`. A numbered message has its number in the first word of the label; later commands have
+/// larger numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Control {
     /// Agent: the status of a port in the last period. The label has the first [`Share`](super::Share)s of its traffic.
@@ -29,11 +30,13 @@ pub enum Control {
     Command(Command),
     /// Agent: acknowledgement of the command with this number.
     Ack,
-    /// Controller: start without state; request for the commands in force. Repeated until it is answered. Its number is the controller's time.
+    /// Controller: start without state; request for the commands in force. Repeated until it is answered. Its number is
+    /// the controller's time.
     Hello,
     /// Agent: one command in force.
     Installed(Command),
-    /// Agent: the end of the answer. It repeats the number of the request, from which the controller computes the clock offset of the agent.
+    /// Agent: the end of the answer. It repeats the number of the request, from which the controller computes the clock
+    /// offset of the agent.
     StateComplete {
         /// Number of commands in force.
         installed: u32,
@@ -47,7 +50,8 @@ pub struct Status {
     pub port: PortId,
     /// Present capacity of the link; zero if it is down.
     pub rate: Rate,
-    /// Bytes offered to the queue in the period, including drops, relative to the capacity in the period, in millionths.
+    /// Bytes offered to the queue in the period, including drops, relative to the capacity in the period, in
+    /// millionths.
     pub load: u32,
     /// Present occupancy of the queue, in millionths of its limit.
     pub occupancy: u32,
@@ -60,8 +64,8 @@ pub struct Status {
 /// A command to a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command {
-    /// Interests under a prefix use these next hops, ordered by cost; the order of equal ones is kept. Other next hops of the node remain behind
-    /// them.
+    /// Interests under a prefix use these next hops, ordered by cost; the order of equal ones is kept. Other next hops
+    /// of the node remain behind them.
     NextHops {
         /// The prefix.
         prefix: NameId,

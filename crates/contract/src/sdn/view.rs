@@ -47,8 +47,8 @@ impl HopTable {
         &self.hops[begin as usize..self.rows[row].1 as usize]
     }
 
-    /// Adds the next hops of a node for a prefix, if there are any. Both must come after those that were added before, in the order of nodes and then of
-    /// prefixes.
+    /// Adds the next hops of a node for a prefix, if there are any. Both must come after those that were added before,
+    /// in the order of nodes and then of prefixes.
     pub fn push(&mut self, key: (NodeId, NameId), hops: impl Iterator<Item = Hop>) {
         debug_assert!(self.rows.last().is_none_or(|last| last.0 < key));
         let begin = self.hops.len();

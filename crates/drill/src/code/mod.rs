@@ -1,7 +1,7 @@
 //! The language of assertions: the part of Python that scripts use between `%{` and `}%`.
 //!
-//! Assignments, `assert` with a message, comparisons, `and`, `or`, `not`, arithmetic, texts with `%`, and the functions `abs`, `min`, `max` and
-//! `int`. `print` is read and ignored. Anything else is [`Statement::Beyond`].
+//! Assignments, `assert` with a message, comparisons, `and`, `or`, `not`, arithmetic, texts with `%`, and the functions
+//! `abs`, `min`, `max` and `int`. `print` is read and ignored. Anything else is [`Statement::Beyond`].
 
 mod evaluate;
 mod parse;

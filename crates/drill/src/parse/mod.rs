@@ -14,8 +14,8 @@ use crate::script::{Direction, Event, Script, Setting, Shell, What, When};
 ///
 /// # Errors
 ///
-/// The first error in it, with its place and what to write instead. Lines that are right and cannot be expressed here are no errors:
-/// they are [`What::Beyond`].
+/// The first error in it, with its place and what to write instead. Lines that are right and cannot be expressed here
+/// are no errors: they are [`What::Beyond`].
 pub fn parse(text: &str) -> Result<Script, Problem> {
     let mut cursor = Cursor::new(text);
     let mut script = Script::default();

@@ -73,7 +73,8 @@ const IDLE_SOCKET_OPTIONS: [&str; 31] = [
 ];
 
 impl Drill<'_> {
-    /// Reads what the program sets on its socket before data flow: a controller, a maximum segment. Both are known when the connection opens.
+    /// Reads what the program sets on its socket before data flow: a controller, a maximum segment. Both are known when
+    /// the connection opens.
     pub(super) fn look_ahead(&mut self) -> Result<(), Outcome> {
         let mut chosen: Option<String> = None;
         let mut wrote = false;

@@ -7,8 +7,8 @@ use super::Times;
 use crate::connection::{Connection, Departure, Kind};
 use crate::script::Packet;
 
-/// Waits for what a script expects to leave, and takes it: several segments in a row may be one packet of the script, as with segmentation offload. Returns its
-/// kind, or in one sentence what is different.
+/// Waits for what a script expects to leave, and takes it: several segments in a row may be one packet of the script,
+/// as with segmentation offload. Returns its kind, or in one sentence what is different.
 pub(super) fn departs(connection: &mut Connection, expected: &Packet, times: &Times) -> Result<Kind, String> {
     let latest = times.to + times.tolerance;
     let mut at = expected.start;

@@ -2,11 +2,14 @@
 //!
 //! Rules that a real host does not need, because there is no clock and no other end here:
 //!
-//! - **Order.** Timers that expire before an event come before it; those of the same instant after it, as on a host, where timers are late.
+//! - **Order.** Timers that expire before an event come before it; those of the same instant after it, as on a host,
+//!   where timers are late.
 //! - **Relative times** count from the last event; after a packet that leaves, from its departure.
-//! - **The other end** is read from the first packet with SYN that arrives in the script: its options also hold where this end opens.
-//! - **Echoes of time stamps** are those of the script. Where it has none, an arriving acknowledgement echoes what an honest receiver would
-//!   [RFC7323 §4.3], of the last transmission that can have arrived within the minimum round-trip time.
+//! - **The other end** is read from the first packet with SYN that arrives in the script: its options also hold where
+//!   this end opens.
+//! - **Echoes of time stamps** are those of the script. Where it has none, an arriving acknowledgement echoes what an
+//!   honest receiver would [RFC7323 §4.3], of the last transmission that can have arrived within the minimum round-trip
+//!   time.
 //! - **Not compared**: PSH, urgent data, windows, options other than SACK, ECN of acknowledgements without payload.
 //! - **The end of a connection** has no equivalent: lines with FIN are skipped, and the script can still pass.
 

@@ -62,7 +62,8 @@ impl CaptureFile {
 }
 
 impl CapturedPacket {
-    /// Source, destination, ECN field and payload of a UDP datagram over IPv4. Panics unless it is one with correct checksums.
+    /// Source, destination, ECN field and payload of a UDP datagram over IPv4. Panics unless it is one with correct
+    /// checksums.
     pub fn datagram(&self) -> (SocketAddr, SocketAddr, Ecn, &[u8]) {
         let bytes = &self.bytes;
         let ip = wire::Ipv4::read(bytes).expect("it is IPv4");

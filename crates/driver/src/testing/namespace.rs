@@ -4,7 +4,8 @@ use std::process::Command;
 
 use nix::sched::{CloneFlags, unshare};
 
-/// A network namespace for this thread and those that it starts, with a loopback device. Returns false, with a message, if that is not permitted.
+/// A network namespace for this thread and those that it starts, with a loopback device. Returns false, with a message,
+/// if that is not permitted.
 pub fn network_namespace() -> bool {
     if let Err(error) = unshare(CloneFlags::CLONE_NEWNET) {
         eprintln!("skipped: a network namespace: {error}");

@@ -1,8 +1,8 @@
-//! Live endpoints: the state machines of the simulator over UDP sockets in the namespaces of their nodes, all on one thread beside the
-//! loop.
+//! Live endpoints: the state machines of the simulator over UDP sockets in the namespaces of their nodes, all on one
+//! thread beside the loop.
 //!
-//! A state machine is driven as in a simulation: it receives an input, its output is sent, and it returns its next deadline. Only clock and
-//! network are those of the host.
+//! A state machine is driven as in a simulation: it receives an input, its output is sent, and it returns its next
+//! deadline. Only clock and network are those of the host.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
@@ -155,7 +155,8 @@ fn place(address: Ipv4Addr, flow: FlowId) -> SocketAddr {
 }
 
 impl Live {
-    /// Starts the thread; `None` without live flows. `urgent` gives it real-time priority; `began` is the start of the run.
+    /// Starts the thread; `None` without live flows. `urgent` gives it real-time priority; `began` is the start of the
+    /// run.
     pub(super) fn begin(
         opened: Opened,
         blueprint: &Blueprint,

@@ -175,7 +175,8 @@ fn open_receivers(
     Ok(())
 }
 
-/// A command at `here` with its placeholders replaced: the addresses of both ends or of the group, and the port of the flow.
+/// A command at `here` with its placeholders replaced: the addresses of both ends or of the group, and the port of the
+/// flow.
 fn filled(text: &str, id: FlowId, flow: &FlowSpec, here: NodeId) -> String {
     let to = match flow.cast {
         Cast::Multicast => wire::address_of_group(GroupId(id.0)),

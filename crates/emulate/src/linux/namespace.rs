@@ -1,8 +1,8 @@
 //! Network namespaces: creation, entering, removal, and clean-up after killed runs.
 //!
-//! Each has a name under `/run/netns`, so that `ip netns exec NAME …` finds it: prefix, process, start of the process, a number, node. The
-//! device in it and the sockets of this process end with the process. Names do not, so the next run removes those whose process no longer
-//! exists.
+//! Each has a name under `/run/netns`, so that `ip netns exec NAME …` finds it: prefix, process, start of the process,
+//! a number, node. The device in it and the sockets of this process end with the process. Names do not, so the next run
+//! removes those whose process no longer exists.
 
 use std::fs::{self, File};
 use std::io;

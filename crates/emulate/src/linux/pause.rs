@@ -9,8 +9,8 @@ use crate::platform::since;
 
 /// An urgent loop sleeps for one part in this many of its time.
 ///
-/// The kernel lets real-time threads use 95 % of a second and then stops them for the rest, 50 ms at once. A thread that sleeps this much
-/// by itself is not stopped. Our choice: a twelfth, 8 %, where 5 % are required.
+/// The kernel lets real-time threads use 95 % of a second and then stops them for the rest, 50 ms at once. A thread
+/// that sleeps this much by itself is not stopped. Our choice: a twelfth, 8 %, where 5 % are required.
 const PARTS: u64 = 12;
 /// Interval at which the CPU time of the thread is read, which is a system call.
 const LOOKS: Duration = Duration::from_micros(500);
@@ -94,7 +94,8 @@ mod tests {
         Duration::from_micros(micros)
     }
 
-    /// Share of its time that a loop sleeps by pauses if each turn takes `turn_us`, of which it is off its core for `off_us`.
+    /// Share of its time that a loop sleeps by pauses if each turn takes `turn_us`, of which it is off its core for
+    /// `off_us`.
     fn share(turn_us: u64, off_us: u64) -> f64 {
         let mut pause = Pause::new(Duration::ZERO, true);
         let (mut now, mut used, mut slept) = (0, 0, 0);

@@ -1,5 +1,5 @@
-//! Settings of a scenario's `tcp` for the kernel, as sysctls of a namespace or attributes of its route to another node. Settings without
-//! such an interface are rejected.
+//! Settings of a scenario's `tcp` for the kernel, as sysctls of a namespace or attributes of its route to another node.
+//! Settings without such an interface are rejected.
 
 use std::collections::BTreeMap;
 
@@ -43,8 +43,8 @@ pub(super) struct KernelSettings {
 }
 
 impl KernelSettings {
-    /// The settings of all flows of the kernel's TCP. Fails if the kernel cannot be configured so, or two flows of one namespace require
-    /// different settings.
+    /// The settings of all flows of the kernel's TCP. Fails if the kernel cannot be configured so, or two flows of one
+    /// namespace require different settings.
     pub(super) fn of(blueprint: &Blueprint) -> Result<Self, Error> {
         let real = &blueprint.emulation.real;
         let mut signalled = Self { tunings: vec![Tuning::default(); real.len()], routes: BTreeMap::new() };
@@ -139,8 +139,8 @@ fn millis(span: Duration) -> u32 {
     u32::try_from(span.as_nanos().div_ceil(1_000_000)).unwrap_or(u32::MAX)
 }
 
-/// Fails for a setting that the kernel neither has by default nor can change. The settings of `like = "linux"` are accepted in any case, so
-/// that a simulation for comparison can change them.
+/// Fails for a setting that the kernel neither has by default nor can change. The settings of `like = "linux"` are
+/// accepted in any case, so that a simulation for comparison can change them.
 fn refuse(flow: &FlowSpec, config: &Config) -> Result<(), Error> {
     let own = Config::default();
     let reasons = [

@@ -1,7 +1,7 @@
 //! TCP of the kernel: a sender and a receiver per flow, all on one thread beside the loop.
 //!
-//! The sender writes zeros with the size and the rate of the flow; the receiver counts and discards them. The loop can read their counters
-//! at any time.
+//! The sender writes zeros with the size and the rate of the flow; the receiver counts and discards them. The loop can
+//! read their counters at any time.
 
 use std::io::{self, ErrorKind, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddrV4, TcpListener, TcpStream};
@@ -87,8 +87,8 @@ struct Reported {
 }
 
 impl Traffic {
-    /// Opens the receivers and starts the thread. Returns the start of the run. Senders are sampled every `look_every`; `urgent` gives the
-    /// thread real-time priority.
+    /// Opens the receivers and starts the thread. Returns the start of the run. Senders are sampled every `look_every`;
+    /// `urgent` gives the thread real-time priority.
     pub(super) fn begin(
         jobs: Vec<Job>,
         namespaces: &Arc<[Namespace]>,
@@ -370,7 +370,8 @@ impl Work {
         }
     }
 
-    /// Connects the sender of a flow. The thread enters its namespace for that; sockets stay in the namespace where they were made.
+    /// Connects the sender of a flow. The thread enters its namespace for that; sockets stay in the namespace where
+    /// they were made.
     fn open(&mut self, index: usize) -> io::Result<()> {
         let flow = &mut self.flows[index];
         flow.cut();

@@ -1,5 +1,5 @@
-//! The TUN device of a real node. Packets that are routed into it are read from a file, and packets that are written to the file arrive
-//! from it.
+//! The TUN device of a real node. Packets that are routed into it are read from a file, and packets that are written to
+//! the file arrive from it.
 
 use std::fs;
 use std::io;
@@ -23,8 +23,8 @@ const WAITING: u32 = 10_000;
 pub(super) struct Tun(SyncDevice);
 
 impl Tun {
-    /// Makes the device of a namespace with its address and a route to all other nodes and groups, and applies the TCP settings of the
-    /// namespace.
+    /// Makes the device of a namespace with its address and a route to all other nodes and groups, and applies the TCP
+    /// settings of the namespace.
     pub(super) fn new(namespace: &Namespace, address: Ipv4Addr, tuning: &Tuning) -> Result<Self, Error> {
         namespace.inside("making a TUN device", || {
             set_tcp(tuning)?;

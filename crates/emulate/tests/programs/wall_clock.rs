@@ -157,8 +157,9 @@ fn commands_run_at_both_ends_and_are_gone_afterwards() {
     assert_eq!(names(), Vec::<String>::new());
 }
 
-/// Two kernel flows compared with two simulated ones at the same bottleneck: their shares and its mean queue. The tolerances are wide
-/// because the runs are short; if the machine did not keep up there is no comparison, and a message says so.
+/// Two kernel flows compared with two simulated ones at the same bottleneck: their shares and its mean queue. The
+/// tolerances are wide because the runs are short; if the machine did not keep up there is no comparison, and a message
+/// says so.
 #[test]
 fn reno_of_the_kernel_fills_a_queue_as_reno_of_the_simulator_does() {
     let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -199,8 +200,8 @@ kernel = "reno"
     assert!(fairness > 0.7, "{fairness}");
 }
 
-/// A kernel flow over a round-trip time of 100 ms: its initial window in segments, and acknowledgements per segment. It is long enough for
-/// the receiver's window to open, since Linux acknowledges each segment while that grows.
+/// A kernel flow over a round-trip time of 100 ms: its initial window in segments, and acknowledgements per segment. It
+/// is long enough for the receiver's window to open, since Linux acknowledges each segment while that grows.
 fn observed(tcp: &str) -> Option<(f64, f64)> {
     let text = PAIR
         .replace("duration = \"2 s\"", "duration = \"5 s\"")
@@ -213,7 +214,8 @@ fn observed(tcp: &str) -> Option<(f64, f64)> {
     }
     let windows =
         outcome.trace.series.iter().find(|series| series.name == "window").expect("it was recorded");
-    // the kernel's own value is shown until the connection is open, after 100 ms; there is no acknowledgement before 200 ms
+    // the kernel's own value is shown until the connection is open, after 100 ms; there is no acknowledgement before
+    // 200 ms
     let first = windows.values[..9].iter().copied().fold(f64::INFINITY, f64::min);
     let (sent, answers) = (outcome.trace.receivers[0].packets, outcome.trace.flows[0].arrived.packets);
     Some((first / 1448.0, answers as f64 / sent as f64))
@@ -267,7 +269,8 @@ fn emulations_in_one_process_are_isolated() {
     assert_eq!(names(), Vec::<String>::new());
 }
 
-/// For [`a_group_of_programs_gets_what_its_source_sends`]: sends numbered datagrams to a group, or records those that arrive.
+/// For [`a_group_of_programs_gets_what_its_source_sends`]: sends numbered datagrams to a group, or records those that
+/// arrive.
 #[test]
 #[ignore = "runs inside an emulation"]
 fn a_program_of_a_group() {
@@ -456,8 +459,8 @@ fn a_live_connection_fills_the_link_and_completes() {
     assert!((took / simulated - 1.0).abs() < 0.15, "{took} s for {simulated} s");
 }
 
-/// Connections of quinn and noq over UDP sockets, beside the kernel's TCP: an upload completes as in virtual time, and both ends speak TLS and QUIC through the
-/// emulated queue.
+/// Connections of quinn and noq over UDP sockets, beside the kernel's TCP: an upload completes as in virtual time, and
+/// both ends speak TLS and QUIC through the emulated queue.
 #[test]
 fn connections_of_quic_stacks_complete_over_sockets_as_in_virtual_time() {
     let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);

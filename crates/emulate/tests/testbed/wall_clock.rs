@@ -18,7 +18,8 @@ struct Both {
     offices: [Office; 2],
 }
 
-/// The representatives of a group, which are MCA's representative, TFMCC's limiting receiver or PGMCC's acker, from the warm-up to the end.
+/// The representatives of a group, which are MCA's representative, TFMCC's limiting receiver or PGMCC's acker, from the
+/// warm-up to the end.
 #[derive(Debug, Default)]
 struct Office {
     /// Seconds per member; those without a representative under an empty name.
@@ -60,8 +61,8 @@ impl Office {
     }
 }
 
-/// A shipped scenario, with this scheme for its group, this duration and this warm-up, in both worlds. `None` if it cannot run here, or the
-/// machine did not keep up, which a message says.
+/// A shipped scenario, with this scheme for its group, this duration and this warm-up, in both worlds. `None` if it
+/// cannot run here, or the machine did not keep up, which a message says.
 fn both(name: &str, scheme: &str, span: (u32, u32), keys: &[&str]) -> Option<Both> {
     let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     if let Err(error) = emulate::permitted() {
@@ -159,8 +160,9 @@ fn a_group_of_namespaces_shares_as_the_simulated_one() {
     }
 }
 
-/// The initial rate of TFMCC depends on the time of the first loss in its slowstart: 0.00 to 1.34 Mbit/s in simulations with twelve seeds.
-/// Therefore the test checks the representative, the utilisation by both flows, and the download's share.
+/// The initial rate of TFMCC depends on the time of the first loss in its slowstart: 0.00 to 1.34 Mbit/s in simulations
+/// with twelve seeds. Therefore the test checks the representative, the utilisation by both flows, and the download's
+/// share.
 #[test]
 fn a_tfmcc_group_of_namespaces_follows_the_same_members_as_the_simulated_one() {
     if let Some(both) = both(MCA.0, "tfmcc", (20, 10), &MCA.1) {

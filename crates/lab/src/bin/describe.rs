@@ -1,4 +1,5 @@
-//! Prints the content of the reference pages as one JSON object, so that the pages are checked without a release build of the Python package.
+//! Prints the content of the reference pages as one JSON object, so that the pages are checked without a release build
+//! of the Python package.
 
 use serde_json::json;
 

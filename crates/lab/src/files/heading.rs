@@ -1,4 +1,5 @@
-//! The first line of a table, which names its columns and perhaps their units: `time_s,rate_bps`, `Time (ms); Throughput (Mbit/s)`.
+//! The first line of a table, which names its columns and perhaps their units: `time_s,rate_bps`,
+//! `Time (ms); Throughput (Mbit/s)`.
 
 /// A column: its names, and the units that a name may end in, each with its power of ten.
 pub(crate) struct Column {

@@ -1,5 +1,6 @@
-//! Text files that a scenario names: traces of rates and frames, flows, sizes, objects of a page, graphs. All of them are read through this door, so that
-//! one that a spreadsheet or another system has saved is read as well: with a byte order mark, in UTF-16, with any ends of lines and separators.
+//! Text files that a scenario names: traces of rates and frames, flows, sizes, objects of a page, graphs. All of them
+//! are read through this door, so that one that a spreadsheet or another system has saved is read as well: with a byte
+//! order mark, in UTF-16, with any ends of lines and separators.
 
 mod heading;
 mod numbers;
@@ -75,7 +76,8 @@ fn unquoted(word: &str) -> &str {
     word.strip_prefix('"').and_then(|word| word.strip_suffix('"')).map_or(word, str::trim)
 }
 
-/// The text of the file at `path`, relative to `folder`. `None` if something is noted; `more` adds to the hint, from a semicolon on.
+/// The text of the file at `path`, relative to `folder`. `None` if something is noted; `more` adds to the hint, from a
+/// semicolon on.
 pub(crate) fn text(path: &At<String>, more: &str, folder: &Path, notes: &mut Notes) -> Option<String> {
     let mut bytes = Vec::new();
     let read = File::open(folder.join(&path.value))
@@ -100,7 +102,8 @@ pub(crate) fn text(path: &At<String>, more: &str, folder: &Path, notes: &mut Not
     }
 }
 
-/// The text of bytes in UTF-8, or in UTF-16 with its mark; without a byte order mark. The error is its line (`line 3 of `), a message and a hint.
+/// The text of bytes in UTF-8, or in UTF-16 with its mark; without a byte order mark. The error is its line
+/// (`line 3 of `), a message and a hint.
 fn decoded(mut bytes: Vec<u8>) -> Result<String, (String, &'static str, &'static str)> {
     const SAVE: &str = "save it as UTF-8";
     let whole = |message, hint| Err((String::new(), message, hint));
@@ -128,7 +131,8 @@ fn decoded(mut bytes: Vec<u8>) -> Result<String, (String, &'static str, &'static
     String::from_utf8(bytes).or_else(|_| whole("is not UTF-8 text", SAVE))
 }
 
-/// The file at `path`, parsed by `parse`; `hint` describes the format of its lines. `None` after an error, which is noted.
+/// The file at `path`, parsed by `parse`; `hint` describes the format of its lines. `None` after an error, which is
+/// noted.
 pub(crate) fn parsed<T>(
     path: &At<String>,
     hint: &str,

@@ -1,4 +1,5 @@
-//! Numbers in files: decimal fractions with or without exponent, exactly; times, sizes, and times that are those of a calendar.
+//! Numbers in files: decimal fractions with or without exponent, exactly; times, sizes, and times that are those of a
+//! calendar.
 
 use units::{Bytes, Duration, UnitText};
 
@@ -10,8 +11,8 @@ pub(crate) const EPOCH_S: i128 = 1_000_000_000;
 /// Most digits that count.
 const DIGITS: usize = 30;
 
-/// A decimal number times `10^power`, rounded to a whole one, halves away from zero; the largest or smallest one where it does not fit.
-/// `None` for what is no number.
+/// A decimal number times `10^power`, rounded to a whole one, halves away from zero; the largest or smallest one where
+/// it does not fit. `None` for what is no number.
 pub(crate) fn decimal(written: &str, power: i32) -> Option<i128> {
     let (negative, rest) = match written.strip_prefix(['-', '+']) {
         Some(rest) => (written.starts_with('-'), rest),
@@ -77,7 +78,8 @@ fn unit_name(power: i32) -> &'static str {
     }
 }
 
-/// A time in nanoseconds: a number whose unit is `10^power` ns, or one with its unit, such as `20 ms`. `what` is `time` or `delay`.
+/// A time in nanoseconds: a number whose unit is `10^power` ns, or one with its unit, such as `20 ms`. `what` is `time`
+/// or `delay`.
 pub(crate) fn nanos(written: &str, power: i32, what: &str) -> Result<i128, (String, Option<String>)> {
     let read = match decimal(written, power) {
         None if has_unit(written) => {

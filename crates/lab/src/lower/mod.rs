@@ -1,5 +1,5 @@
-//! Lowering: from the resolved tree of a scenario to the simulator's blueprint. Every name becomes a number and every key a setting;
-//! no default is applied.
+//! Lowering: from the resolved tree of a scenario to the simulator's blueprint. Every name becomes a number and every
+//! key a setting; no default is applied.
 
 mod apps;
 mod events;
@@ -24,7 +24,8 @@ use crate::schema::read::{At, Field};
 use crate::schema::settings::Setting;
 use crate::{Expectation, Group, Plan};
 
-/// The plan of a resolved tree. It keeps what is printed of the tree, which of a large plan has no table for each link and flow.
+/// The plan of a resolved tree. It keeps what is printed of the tree, which of a large plan has no table for each link
+/// and flow.
 pub(crate) fn build(tree: Resolved) -> Plan {
     let Resolved { file, groups, .. } = &tree;
     let topology = file.topology.resolved();
@@ -78,7 +79,8 @@ impl<'a> Ids<'a> {
         Self { nodes: nodes.collect(), recent: Cell::default(), topology, links: OnceCell::new() }
     }
 
-    /// The node of that name. Links and flows of a generator name two nodes in turn, each that of the last time or the next one.
+    /// The node of that name. Links and flows of a generator name two nodes in turn, each that of the last time or the
+    /// next one.
     fn node(&self, name: &str) -> NodeId {
         let [before, last] = self.recent.get();
         let near = [before + 1, before, last + 1, last];

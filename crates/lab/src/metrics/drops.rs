@@ -2,8 +2,8 @@
 
 use contract::DropReason;
 
-/// The column of each reason for a drop. The first [`AT_LINKS`] reasons occur at a link, the others at a node: only `flows` has a column
-/// for them.
+/// The column of each reason for a drop. The first [`AT_LINKS`] reasons occur at a link, the others at a node: only
+/// `flows` has a column for them.
 pub(super) const DROPS: [(&str, DropReason); DropReason::ALL.len()] = [
     ("drops_queue_full", DropReason::QueueFull),
     ("drops_early", DropReason::Early),

@@ -7,7 +7,8 @@ use sim::{DROP_EVENTS, EventRecord, TREE_EVENTS, Trace};
 use super::names::Names;
 use crate::report::{Columns, Table};
 
-/// Events whose value is a [`contract::PortId`]: where traffic was moved to, and the congested ports of ndnSieve's signals.
+/// Events whose value is a [`contract::PortId`]: where traffic was moved to, and the congested ports of ndnSieve's
+/// signals.
 const NAMING_PORTS: &[&str] = &["moved_to", "signal_mild", "signal_sieved"];
 
 /// Events whose value is the [`contract::EndpointId`] of a receiver, or negative for none.

@@ -33,8 +33,9 @@ pub(super) fn averaged(curve: &Curve, window: usize) -> Curve {
 
 /// For each flow the index of the clock from which it stays at its fair value; `None` if it does not.
 ///
-/// Rates are first averaged over windows of `window` instants. The fair value of a window is the mean over the flows that were active in
-/// all of it. A flow has converged when `hold` consecutive windows are within ±`band` of the fair value, relative to it.
+/// Rates are first averaged over windows of `window` instants. The fair value of a window is the mean over the flows
+/// that were active in all of it. A flow has converged when `hold` consecutive windows are within ±`band` of the fair
+/// value, relative to it.
 pub(super) fn converged(curves: &[Curve], window: usize, hold: usize, band: f64) -> Vec<Option<usize>> {
     let averaged: Vec<Curve> = curves.iter().map(|curve| averaged(curve, window)).collect();
     let windows = averaged.iter().map(Vec::len).min().unwrap_or(0);

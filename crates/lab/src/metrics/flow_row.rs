@@ -136,14 +136,15 @@ impl<'a> FlowRow<'a> {
         Some(since..if self.spec.churn.is_some() { planned } else { planned.min(since + self.active) })
     }
 
-    /// Whether it was active in the interval of a series that ended at `at`, by its first start, its last stop and its completion. Stops in
-    /// between are not considered.
+    /// Whether it was active in the interval of a series that ended at `at`, by its first start, its last stop and its
+    /// completion. Stops in between are not considered.
     pub(super) fn on_at(&self, at: Time) -> bool {
         let ends = self.completed.unwrap_or(Time::NEVER).min(self.stops);
         self.started().is_some_and(|started| at > started) && at <= ends
     }
 
-    /// The same with the `rate` of that interval: a flow that stops and starts again was active in intervals in which it sent.
+    /// The same with the `rate` of that interval: a flow that stops and starts again was active in intervals in which
+    /// it sent.
     pub(super) fn sends_at(&self, at: Time, rate: f64) -> bool {
         self.on_at(at) && (!self.restarts || rate > 0.0)
     }
@@ -174,7 +175,8 @@ impl<'a> FlowRow<'a> {
         all - self.record.drops[DropReason::NotListening as usize]
     }
 
-    /// Data packets that were dropped, and that arrived; of a flow with several receivers no drop stands for one of them.
+    /// Data packets that were dropped, and that arrived; of a flow with several receivers no drop stands for one of
+    /// them.
     pub(super) fn data_fates(&self) -> Option<[u64; 2]> {
         match &self.receivers[..] {
             _ if self.consumes() => Some([self.record.data_drops, self.record.arrived.packets]),
@@ -195,7 +197,8 @@ impl<'a> FlowRow<'a> {
         self.drops() - self.record.data_drops
     }
 
-    /// Dropped acknowledgements, and how many there were: acknowledgements that were dropped or arrived, or Interests that were sent.
+    /// Dropped acknowledgements, and how many there were: acknowledgements that were dropped or arrived, or Interests
+    /// that were sent.
     pub(super) fn ack_fates(&self) -> [u64; 2] {
         let drops = self.ack_drops();
         let all = if self.consumes() {
@@ -253,12 +256,14 @@ impl<'a> FlowRow<'a> {
         self.meters().filter_map(|meter| meter.media().delays.as_deref())
     }
 
-    /// The distribution of the delays in the RTP queue at the sender; `None` without an encoder that follows the scheme.
+    /// The distribution of the delays in the RTP queue at the sender; `None` without an encoder that follows the
+    /// scheme.
     pub(super) fn rtp_delays(&self) -> Option<&Delays> {
         self.record.meter.media().delays.as_deref().filter(|_| self.encodes())
     }
 
-    /// Delays in the RTP queue at the sender: mean, 95th percentile and maximum; empty without an encoder that follows the scheme.
+    /// Delays in the RTP queue at the sender: mean, 95th percentile and maximum; empty without an encoder that follows
+    /// the scheme.
     pub(super) fn rtp_queue(&self) -> [Option<f64>; 3] {
         let meter = &self.record.meter;
         if !self.encodes() || meter.media().delay_count == 0 {
@@ -339,7 +344,8 @@ impl<'a> FlowRow<'a> {
         if self.consumes() { own } else { self.receivers.iter().filter_map(of).reduce(f64::min) }
     }
 
-    /// The node of the receiver with the lowest throughput; among equals of the one with the highest loss, then of the first.
+    /// The node of the receiver with the lowest throughput; among equals of the one with the highest loss, then of the
+    /// first.
     pub(super) fn worst_receiver(&self) -> &str {
         let members = self.receivers.iter().filter_map(|receiver| Some((receiver, receiver.throughput()?)));
         let worst = members.reduce(|worst, next| {
@@ -361,7 +367,8 @@ impl<'a> FlowRow<'a> {
         if self.encodes() { [media.delay_count, media.delay_sum_ns] } else { [0, 0] }
     }
 
-    /// Delay from the first Interest for a segment to its Data, or of a frame: mean, standard deviation, minimum, maximum.
+    /// Delay from the first Interest for a segment to its Data, or of a frame: mean, standard deviation, minimum,
+    /// maximum.
     pub(super) fn delay(&self) -> [Option<f64>; 4] {
         Self::delay_of(&[self])
     }

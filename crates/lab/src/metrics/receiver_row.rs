@@ -48,7 +48,8 @@ impl ReceiverRow<'_> {
         per_second(self.record.meter.goodput_bytes, self.active)
     }
 
-    /// Lost packets over those that were lost or arrived: dropped ones of its flow if it is the only receiver, otherwise those that it found missing.
+    /// Lost packets over those that were lost or arrived: dropped ones of its flow if it is the only receiver,
+    /// otherwise those that it found missing.
     pub(super) fn loss_ratio(&self) -> Option<f64> {
         let lost = self.drops.unwrap_or_else(|| self.record.meter.count(Count::Missing));
         share_lost([lost, self.record.packets])

@@ -86,11 +86,12 @@ pub(super) fn summary(
         .done()
 }
 
-/// Maximum number of flows, of receivers and of directions of links for which each of them has keys of its own in `summary`, some fifty.
+/// Maximum number of flows, of receivers and of directions of links for which each of them has keys of its own in
+/// `summary`, some fifty.
 pub(super) const MANY_SUBJECTS: usize = 50_000;
 
-/// Which flows, receivers and links have keys of their own: all, unless there are many. Of many links, those between nodes that have other links
-/// as well. Of all kinds, those that the scenario expects something of.
+/// Which flows, receivers and links have keys of their own: all, unless there are many. Of many links, those between
+/// nodes that have other links as well. Of all kinds, those that the scenario expects something of.
 struct Single<'a> {
     expected: BTreeSet<&'a str>,
     flows: bool,
@@ -307,7 +308,8 @@ struct Pooled {
     rtp_queueing: [u64; 2],
     /// Mean and standard deviation of the delays of segments or frames.
     delay: [Option<f64>; 2],
-    /// Data packets that were lost, and that arrived; `None` with a flow to several receivers, whose losses are not of packets but of receivers.
+    /// Data packets that were lost, and that arrived; `None` with a flow to several receivers, whose losses are not of
+    /// packets but of receivers.
     data: Option<[u64; 2]>,
     acks: [u64; 2],
 }
@@ -343,7 +345,8 @@ impl Pooled {
     }
 }
 
-/// Jain's index over the goodputs of the competing members while they were active; `None` for fewer than two, or if they were never active at the same time.
+/// Jain's index over the goodputs of the competing members while they were active; `None` for fewer than two, or if
+/// they were never active at the same time.
 fn fairness(members: &[usize], flows: &Table, trace: &Trace, rows: &[FlowRow<'_>]) -> Option<f64> {
     let goodput = flows.numbers("active_goodput_bps");
     let on: Vec<_> =

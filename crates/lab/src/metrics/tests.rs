@@ -265,7 +265,8 @@ fn fairness_is_over_the_goodput_of_flows_with_a_scheme() {
     near(report.value("flows.loss_ratio").expect("two flows"), (0.02 + 0.22) / 2.0);
 }
 
-/// Three transfers of 1 MB over 8 Mbit/s, one after the other, each in a second: the total is what the link carried in the ten seconds.
+/// Three transfers of 1 MB over 8 Mbit/s, one after the other, each in a second: the total is what the link carried in
+/// the ten seconds.
 #[test]
 fn a_total_is_over_the_measured_span_and_not_over_the_time_of_each_flow() {
     let mut blueprint = plan().blueprint;
@@ -426,8 +427,8 @@ fn nodes_that_know_names_have_a_table_and_keys_of_their_own() {
     }
 }
 
-/// A consumer received 900 Data of 1100 B, 880 of them pending, in 10 s; four delays are known: 60, 60, 100 and 180 ms. Their mean is 100
-/// ms, and (40² + 40² + 0 + 80²)/4 = 2400 = 48.99² ms².
+/// A consumer received 900 Data of 1100 B, 880 of them pending, in 10 s; four delays are known: 60, 60, 100 and 180 ms.
+/// Their mean is 100 ms, and (40² + 40² + 0 + 80²)/4 = 2400 = 48.99² ms².
 #[test]
 fn a_consumer_is_measured_where_its_data_arrive() {
     let mut blueprint = plan().blueprint;
@@ -801,8 +802,8 @@ fn fairness_over_time_is_the_index_of_each_window() {
     assert_eq!(report.value("flows.recovery"), None, "nothing changes");
 }
 
-/// Packets of 1250 B at 10 Mbit/s take 1 ms. Four that come at once wait 0, 1, 2, 3 ms, eight times in the run: p50 is 1 ms, p95 and p99 3 ms. A
-/// discipline has the same waiting times as the plain FIFO.
+/// Packets of 1250 B at 10 Mbit/s take 1 ms. Four that come at once wait 0, 1, 2, 3 ms, eight times in the run: p50 is
+/// 1 ms, p95 and p99 3 ms. A discipline has the same waiting times as the plain FIFO.
 #[test]
 fn waiting_times_in_a_queue_have_percentiles() {
     let waits = |discipline: Option<stack::queue::DisciplineSpec>| {
@@ -837,8 +838,8 @@ fn waiting_times_in_a_queue_have_percentiles() {
     assert_eq!(keys.map(|key| fifo.value(key)), keys.map(|key| other.value(key)));
 }
 
-/// Packets of 1250 B at 10 Mbit/s take 1 ms, and the link 5 ms: of four that come at once at 0 and at 0.5 s two find the buffer full, and the others
-/// arrive after 6 and 7 ms. Recording changes nothing of the run.
+/// Packets of 1250 B at 10 Mbit/s take 1 ms, and the link 5 ms: of four that come at once at 0 and at 0.5 s two find
+/// the buffer full, and the others arrive after 6 and 7 ms. Recording changes nothing of the run.
 #[test]
 fn packets_are_recorded_at_the_end_of_their_link_or_where_they_are_dropped() {
     let run = |packets| {

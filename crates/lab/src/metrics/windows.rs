@@ -47,8 +47,8 @@ impl Windows {
         Some(Self { span, count, curves })
     }
 
-    /// Jain's index over the flows of `members` that have a scheme and were active in all of a window, by the end of the window; windows with
-    /// fewer than two such flows are left out.
+    /// Jain's index over the flows of `members` that have a scheme and were active in all of a window, by the end of
+    /// the window; windows with fewer than two such flows are left out.
     pub(super) fn fairness(&self, members: &[usize], rows: &[FlowRow<'_>]) -> Vec<(Time, f64)> {
         let with_scheme = members.iter().filter(|&&row| rows[row].scheme().is_some());
         let curves: Vec<&Curve> = with_scheme.filter_map(|&row| self.curves[row].as_ref()).collect();
@@ -62,8 +62,9 @@ impl Windows {
         (0..self.count).filter_map(at).collect()
     }
 
-    /// The longest time that the total rate of `members` took after one of the `events` until it stayed within [`BAND`] of its final value: the mean
-    /// over the second half of the time until the next event or the end. `None` without events, and if it did not stay there for that half.
+    /// The longest time that the total rate of `members` took after one of the `events` until it stayed within [`BAND`]
+    /// of its final value: the mean over the second half of the time until the next event or the end. `None` without
+    /// events, and if it did not stay there for that half.
     pub(super) fn recovery(&self, members: &[usize], events: &[Time]) -> Option<f64> {
         let curves: Vec<&Curve> = members.iter().filter_map(|&row| self.curves[row].as_ref()).collect();
         let total = |window: usize| curves.iter().filter_map(|curve| curve[window]).sum::<f64>();
@@ -86,7 +87,8 @@ impl Windows {
     }
 }
 
-/// The index from which all values are within [`BAND`] of the final value, the mean of the second half; `None` if it lies in that half.
+/// The index from which all values are within [`BAND`] of the final value, the mean of the second half; `None` if it
+/// lies in that half.
 fn settling(values: &[f64]) -> Option<usize> {
     let half = values.len() / 2;
     let last = &values[half..];
@@ -109,7 +111,8 @@ mod tests {
         assert_eq!(settling(&[0.0, 0.0]), None, "nothing is sent");
     }
 
-    /// Windows of 1 s. At 3.5 s the rate falls; the windows from 4 s on are 2, 9, 10, 10, 10, 10: final value 10, reached at 5 s, 1.5 s later.
+    /// Windows of 1 s. At 3.5 s the rate falls; the windows from 4 s on are 2, 9, 10, 10, 10, 10: final value 10,
+    /// reached at 5 s, 1.5 s later.
     #[test]
     fn recovery_counts_from_the_event() {
         let curve: Curve = [10., 10., 10., 5., 2., 9.5, 10., 10., 10., 10.].map(Some).to_vec();

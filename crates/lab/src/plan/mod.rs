@@ -49,8 +49,8 @@ impl Plan {
     /// The whole plan as a scenario: every default filled in, parameters of schemes included, relative units resolved,
     /// chance drawn. Loading it again gives the same blueprint.
     ///
-    /// A plan of more than 20 000 flows and links has its generators of links and flows instead of a table for each, and what is drawn and relative
-    /// stands as in the scenario.
+    /// A plan of more than 20 000 flows and links has its generators of links and flows instead of a table for each,
+    /// and what is drawn and relative stands as in the scenario.
     pub fn to_toml(&self) -> String {
         text::of(&self.printed.to_table())
     }
@@ -61,8 +61,8 @@ impl Plan {
         record.is_some_and(|record| record.series.items().iter().any(|name| name.value == series))
     }
 
-    /// The plan as the tables of an emulation name it: flows of the kernel have its congestion control as their scheme, flows of
-    /// commands have none.
+    /// The plan as the tables of an emulation name it: flows of the kernel have its congestion control as their scheme,
+    /// flows of commands have none.
     pub fn as_emulated(&self) -> Self {
         let mut plan = self.clone();
         for flow in &mut plan.blueprint.flows {

@@ -34,8 +34,8 @@ impl Sides {
         above && below
     }
 
-    /// Reads `">= x"`, `"> x"`, `"<= x"`, `"< x"`, `"== x"`, `"x .. y"`, `"in x .. y"` or `"x +- y"`. A number may have a unit of rate,
-    /// time or size, or `%`; it is converted to bit/s, seconds, bytes or 1. The error is a message.
+    /// Reads `">= x"`, `"> x"`, `"<= x"`, `"< x"`, `"== x"`, `"x .. y"`, `"in x .. y"` or `"x +- y"`. A number may have
+    /// a unit of rate, time or size, or `%`; it is converted to bit/s, seconds, bytes or 1. The error is a message.
     pub fn read(text: &str) -> Result<Self, String> {
         let all =
             Self { low: f64::NEG_INFINITY, low_included: true, high: f64::INFINITY, high_included: true };

@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use super::Words;
 
-/// Dotted keys such as `flow.a.rtt`: a subject, which stands once for all its keys, and a word, each of which stands once for all subjects.
-/// A large network has millions of keys.
+/// Dotted keys such as `flow.a.rtt`: a subject, which stands once for all its keys, and a word, each of which stands
+/// once for all subjects. A large network has millions of keys.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Keys {
     subjects: Words,

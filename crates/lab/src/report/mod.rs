@@ -17,7 +17,8 @@ pub use keys::Keys;
 /// All tables of one run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
-    /// `flows`, `receivers`, `links`, `nodes`, `apps`, `exchanges`, `series`, `events`, `packets`, `distributions`, `summary`, `expect`, in this order.
+    /// `flows`, `receivers`, `links`, `nodes`, `apps`, `exchanges`, `series`, `events`, `packets`, `distributions`,
+    /// `summary`, `expect`, in this order.
     pub tables: Vec<Table>,
 }
 

@@ -1,4 +1,5 @@
-//! Applications: defaults of their keys, the objects of a page, and which flows are the connections of which application.
+//! Applications: defaults of their keys, the objects of a page, and which flows are the connections of which
+//! application.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -300,12 +301,14 @@ fn object(size: u64, delay: Duration, after: Vec<u32>) -> Object {
 /// The median desktop page of October 2024: bytes and requests [HTTP Archive, Web Almanac 2024, Page Weight].
 const MEDIAN_BYTES: u64 = 2_652_000;
 const MEDIAN_OBJECTS: u32 = 71;
-/// Types of its objects: their share of the bytes in kB, and their number. Bytes of HTML, CSS, scripts, images and fonts, and the numbers of scripts and images
-/// are from the same source; the numbers of style sheets and fonts are assumed, and other objects are the rest.
+/// Types of its objects: their share of the bytes in kB, and their number. Bytes of HTML, CSS, scripts, images and
+/// fonts, and the numbers of scripts and images are from the same source; the numbers of style sheets and fonts are
+/// assumed, and other objects are the rest.
 const TYPES: [(u64, u32); 6] = [(18, 1), (78, 8), (613, 24), (1054, 18), (131, 4), (758, 16)];
 
-/// A page by the model: the document; style sheets and scripts, which it names; half of the images, which it names, and half, which scripts name in turn;
-/// fonts, which style sheets name; other objects, which scripts name. Sizes of a type are log-normal with a coefficient of variation of 1, except the document's.
+/// A page by the model: the document; style sheets and scripts, which it names; half of the images, which it names, and
+/// half, which scripts name in turn; fonts, which style sheets name; other objects, which scripts name. Sizes of a type
+/// are log-normal with a coefficient of variation of 1, except the document's.
 fn median(weight: Bytes, number: u32, seed: u64) -> Vec<Object> {
     let mut random = Random::new(seed, "page", "objects");
     let (size_scale, count_scale) =

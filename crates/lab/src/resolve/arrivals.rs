@@ -27,7 +27,8 @@ pub(super) struct Arrival {
 
 /// The flows of `arrivals`. `None` when something is noted.
 ///
-/// Gaps are exponential from the stream "arrivals" of the entry's name, sizes are from its stream "sizes", durations from its stream "durations".
+/// Gaps are exponential from the stream "arrivals" of the entry's name, sizes are from its stream "sizes", durations
+/// from its stream "durations".
 pub(super) fn arrivals(
     table: &Flow,
     model: &Model<'_>,

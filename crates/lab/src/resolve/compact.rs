@@ -1,4 +1,5 @@
-//! The printed plan of a large scenario: its generators of links and flows instead of a table for each link and each flow.
+//! The printed plan of a large scenario: its generators of links and flows instead of a table for each link and each
+//! flow.
 
 use std::collections::BTreeMap;
 
@@ -12,8 +13,9 @@ use super::traffic::ResolvedFlow;
 /// A plan of more flows and links is printed with its generators: its tables would be more than a scenario may have.
 const MANY_TABLES: usize = 20_000;
 
-/// The entries of `file`, each with the settings that its flows have, and `resolved` for all other tables that no generator makes. `None` for
-/// plans that are not large, and for those that nothing shorter describes: a list of links, or of flows in a file.
+/// The entries of `file`, each with the settings that its flows have, and `resolved` for all other tables that no
+/// generator makes. `None` for plans that are not large, and for those that nothing shorter describes: a list of links,
+/// or of flows in a file.
 ///
 /// It gives the same plan: starts and sizes are drawn from the seed and the names of flows.
 pub(super) fn build(file: &File, flows: &[ResolvedFlow], links: usize, resolved: File) -> Option<File> {

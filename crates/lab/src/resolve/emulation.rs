@@ -111,7 +111,8 @@ pub(crate) fn commands_alone(table: &Flow) -> bool {
     others && table.commands.present().is_some() && !table.live.or(false)
 }
 
-/// The scheme of a flow without `source`: that of the key, or that of the same name as the kernel's. `None` if an error is noted.
+/// The scheme of a flow without `source`: that of the key, or that of the same name as the kernel's. `None` if an error
+/// is noted.
 pub(super) fn scheme(table: &At<Flow>, notes: &mut Notes) -> Option<String> {
     if let Some(scheme) = table.scheme.present() {
         return Some(scheme.0.clone());

@@ -17,8 +17,8 @@ use crate::topology::{Net, Paths};
 /// Most flows of a plan, copies and arrivals counted.
 pub(super) const MAX_FLOWS: usize = 1_000_000;
 
-/// Pairs of hosts that a dumbbell needs: one for each copy of a flow that does not say its nodes, and all that are named, by flows or
-/// as `others`.
+/// Pairs of hosts that a dumbbell needs: one for each copy of a flow that does not say its nodes, and all that are
+/// named, by flows or as `others`.
 pub(super) fn pairs_needed<'a>(flows: &'a [At<Flow>], others: impl Iterator<Item = &'a At<String>>) -> u32 {
     let unnamed: u64 = flows
         .iter()
@@ -38,11 +38,13 @@ pub(super) fn pairs_needed<'a>(flows: &'a [At<Flow>], others: impl Iterator<Item
     (unnamed.min(MAX_FLOWS as u64) as u32).max(named.min(MAX_FLOWS as u32))
 }
 
-/// Bytes of memory that a run takes for a flow, and for a pair of hosts with their links: measured with 10⁴ to 3 × 10⁵ flows of TCP.
+/// Bytes of memory that a run takes for a flow, and for a pair of hosts with their links: measured with 10⁴ to 3 × 10⁵
+/// flows of TCP.
 const FLOW_BYTES: u64 = 2_500;
 const PAIR_BYTES: u64 = 6_500;
 
-/// Notes flows for whose run this host has not the memory. `pairs` are the hosts that are made for them; `available` bytes are left, if that is known.
+/// Notes flows for whose run this host has not the memory. `pairs` are the hosts that are made for them; `available`
+/// bytes are left, if that is known.
 pub(super) fn check_memory(flows: &[At<Flow>], pairs: u32, available: Option<u64>, notes: &mut Notes) {
     // the count of arrivals is a limit, which they seldom reach
     let count = |flow: &At<Flow>| if flow.arrivals.is_missing() { u64::from(flow.count.or(1)) } else { 1 };

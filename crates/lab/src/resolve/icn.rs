@@ -91,8 +91,8 @@ impl IcnNet {
     }
 }
 
-/// The name-based network of a file, which has one when `[icn]` is written or a flow is sent by name. A resolver that is not
-/// given becomes a node of `net`.
+/// The name-based network of a file, which has one when `[icn]` is written or a flow is sent by name. A resolver that
+/// is not given becomes a node of `net`.
 pub(super) fn build(file: &File, flows: &[At<Flow>], net: &mut Net, notes: &mut Notes) -> IcnNet {
     let before = notes.count();
     let ndn: Vec<&At<Flow>> =

@@ -28,9 +28,9 @@ struct PortLoad {
 
 /// The links of a network.
 ///
-/// A buffer of k bdp holds k · rate · RTT / packet size packets, rounded up: RTT is the longest propagation round trip of
-/// the flows whose data or acknowledgements pass the port, the packet the largest of theirs. Where no flow passes, it is
-/// those of any flow.
+/// A buffer of k bdp holds k · rate · RTT / packet size packets, rounded up: RTT is the longest propagation round trip
+/// of the flows whose data or acknowledgements pass the port, the packet the largest of theirs. Where no flow passes,
+/// it is those of any flow.
 pub(super) fn build(
     net: &Net,
     flows: &[ResolvedFlow],

@@ -1,4 +1,5 @@
-//! The settings of `tcp.like = "linux"`. Settings of TCP are in [`stack::tcp::Config::linux`]; this module has parameters of schemes.
+//! The settings of `tcp.like = "linux"`. Settings of TCP are in [`stack::tcp::Config::linux`]; this module has
+//! parameters of schemes.
 
 use contract::ParamValue;
 

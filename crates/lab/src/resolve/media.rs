@@ -1,4 +1,5 @@
-//! The range of rates of a scheme for media whose stream has an encoder: where the scenario leaves it open, it contains that of the encoder.
+//! The range of rates of a scheme for media whose stream has an encoder: where the scenario leaves it open, it contains
+//! that of the encoder.
 
 use contract::ParamValue;
 use schemes::Entry;
@@ -8,7 +9,8 @@ use units::{Rate, UnitText};
 use crate::schema::file::Flow;
 use crate::schema::read::{Notes, Read as _};
 
-/// Schemes for media; their sources leave both ends of the range to what is sent (RFC 8698 §4.1: rates that the encoder supports).
+/// Schemes for media; their sources leave both ends of the range to what is sent (RFC 8698 §4.1: rates that the encoder
+/// supports).
 const MEDIA: [&str; 3] = ["gcc", "nada", "scream"];
 
 /// Parameters in place of defaults that would keep the scheme from rates of the encoder.

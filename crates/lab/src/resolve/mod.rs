@@ -1,5 +1,5 @@
-//! Resolving: from the tables of a file as written to the same tables with every default, name, pattern, relative unit and random
-//! draw filled in.
+//! Resolving: from the tables of a file as written to the same tables with every default, name, pattern, relative unit
+//! and random draw filled in.
 
 pub(crate) mod apps;
 mod arrivals;
@@ -54,12 +54,12 @@ use self::traffic::{ResolvedFlow, Traffic};
 /// Most points of recorded series; each takes sixteen bytes.
 const MAX_POINTS: u128 = 50_000_000;
 
-/// The resolved tree of a scenario: its tables with every key. A key that is not there stands for something that is not there, such
-/// as the end of a transfer without `size`. Printing and lowering read this tree.
+/// The resolved tree of a scenario: its tables with every key. A key that is not there stands for something that is not
+/// there, such as the end of a transfer without `size`. Printing and lowering read this tree.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Resolved {
-    /// The tables. The topology is `custom`; every copy of a flow and every short flow has a table of its own, and an entry that
-    /// makes no flow has one with `count = 0`.
+    /// The tables. The topology is `custom`; every copy of a flow and every short flow has a table of its own, and an
+    /// entry that makes no flow has one with `count = 0`.
     pub(crate) file: File,
     /// The groups of flows in the order of the scenario, those without flows included.
     pub(crate) groups: Vec<String>,

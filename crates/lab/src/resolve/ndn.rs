@@ -118,7 +118,8 @@ impl NdnNet {
         self.partial || self.nodes().binary_search(&node).is_ok()
     }
 
-    /// Places forwarders, producers, stores and routes; `controller` is the node of an SDN controller, which forwards nothing.
+    /// Places forwarders, producers, stores and routes; `controller` is the node of an SDN controller, which forwards
+    /// nothing.
     pub(super) fn place(
         mut self,
         file: &File,
@@ -386,7 +387,8 @@ fn check_size(policy: &Field<PolicyWord>, size: &Field<u32>, location: Location,
     }
 }
 
-/// The forwarders that a name or a pattern means. A name that means none is a mistake, a pattern passes over other nodes.
+/// The forwarders that a name or a pattern means. A name that means none is a mistake, a pattern passes over other
+/// nodes.
 fn forwarders_named(name: &At<String>, forwarders: &[NodeId], net: &Net, notes: &mut Notes) -> Vec<NodeId> {
     let has_wildcard = name.contains('*');
     let mut found =
@@ -428,7 +430,8 @@ fn parts_in_forwarders(table: &Ndn, defaults: &str, notes: &mut Notes) -> Ndn {
     Ndn { strategy, strategy_params, link, link_params, ..Ndn::default() }
 }
 
-/// The number of the connected part of each node, by links that join two of `nodes`; nodes without a forwarder are parts of their own.
+/// The number of the connected part of each node, by links that join two of `nodes`; nodes without a forwarder are
+/// parts of their own.
 fn parts(nodes: &[NodeId], net: &Net) -> Vec<usize> {
     let mut next: Vec<Vec<usize>> = vec![Vec::new(); net.nodes.len()];
     let forwards = |node: NodeId| nodes.binary_search(&node).is_ok();

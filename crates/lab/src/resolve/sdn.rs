@@ -55,7 +55,8 @@ pub(super) fn controller(file: &File, net: &Net) -> Option<NodeId> {
     net.node(file.sdn.present()?.controller.present()?)
 }
 
-/// The controller of a file, which has one when `[sdn]` is written. One that is not given a node becomes a node of `net`.
+/// The controller of a file, which has one when `[sdn]` is written. One that is not given a node becomes a node of
+/// `net`.
 pub(super) fn build(
     file: &File,
     flows: &[At<Flow>],
@@ -203,7 +204,8 @@ fn nodes(
     set.into_iter().collect()
 }
 
-/// Notes ports of agents whose rate follows a trace or has a shaper: a controller limits rates, and these have none to limit.
+/// Notes ports of agents whose rate follows a trace or has a shaper: a controller limits rates, and these have none to
+/// limit.
 fn refuse_traces(nodes: &[NodeId], net: &Net, notes: &mut Notes) {
     let has_agent = |node: NodeId| nodes.binary_search(&node).is_ok();
     for link in &net.links {

@@ -53,7 +53,8 @@ fn published(name: &str) -> Option<&'static [(u64, f64)]> {
     PUBLISHED.iter().find(|row| row.0 == name).map(|row| row.1)
 }
 
-/// Checks the keys of the table `of` at `location`. Returns the key `sizes` with a file replaced by its points; `None` if something is noted.
+/// Checks the keys of the table `of` at `location`. Returns the key `sizes` with a file replaced by its points; `None`
+/// if something is noted.
 pub(super) fn checked(
     keys: SizeKeys<'_>,
     of: &str,
@@ -180,7 +181,8 @@ fn is_near(share: f64, tolerance: f64) -> bool {
     [1.0, 100.0].into_iter().any(|whole| (-ROUNDED..=tolerance).contains(&(1.0 - share / whole)))
 }
 
-/// Points in order, with shares up to 1; those of a table in percent are divided by 100. The last share may differ from 1 by this tolerance.
+/// Points in order, with shares up to 1; those of a table in percent are divided by 100. The last share may differ from
+/// 1 by this tolerance.
 fn checked_points(mut points: Vec<(u64, f64)>, tolerance: f64) -> Result<Vec<(u64, f64)>, String> {
     let Some(&(last, whole)) = points.last() else { return Err("there are no sizes in it".to_owned()) };
     if let Some(pair) = points.windows(2).find(|pair| pair[0].0 > pair[1].0 || pair[0].1 > pair[1].1) {

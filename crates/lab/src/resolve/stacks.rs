@@ -1,4 +1,5 @@
-//! Flows of transport stacks that are not ours: the controller, or the scheme that takes its place; the encoder of media.
+//! Flows of transport stacks that are not ours: the controller, or the scheme that takes its place; the encoder of
+//! media.
 
 use std::sync::Arc;
 

@@ -8,8 +8,8 @@ use stack::{ndn, stream, tcp};
 
 use crate::schema::file::{File, NetworkWord};
 
-/// Series that other cells of a file's sweep may offer, where this one does not: those of all schemes that the sweep or the file
-/// names. None for a file without a sweep.
+/// Series that other cells of a file's sweep may offer, where this one does not: those of all schemes that the sweep or
+/// the file names. None for a file without a sweep.
 pub(super) fn elsewhere(file: &File) -> BTreeSet<&'static str> {
     let Some(sweep) = file.sweep.present() else { return BTreeSet::new() };
     let swept =

@@ -48,7 +48,8 @@ pub(super) struct Traffic {
     pub(super) groups: IndexMap<String, Vec<FlowId>>,
     pub(super) traces: BTreeMap<String, Trace>,
     ids: IndexMap<String, FlowId>,
-    /// Names of entries, and of their groups, that were to make flows and did not, because something about them is noted.
+    /// Names of entries, and of their groups, that were to make flows and did not, because something about them is
+    /// noted.
     pub(super) refused: BTreeSet<String>,
     /// A refused entry has no name that is known, so that no name is surely unknown.
     pub(super) nameless: bool,
@@ -190,7 +191,8 @@ impl Traffic {
         self.flows.push(flow);
     }
 
-    /// The tables of the flows, then entries for groups without flows; the names of all groups; and frames that files list.
+    /// The tables of the flows, then entries for groups without flows; the names of all groups; and frames that files
+    /// list.
     pub(super) fn into_tables(self) -> (Vec<At<Flow>>, Vec<String>, BTreeMap<String, Trace>) {
         let none = self.groups.iter().filter(|(_, flows)| flows.is_empty());
         let none =

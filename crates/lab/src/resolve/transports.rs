@@ -23,7 +23,8 @@ use crate::schema::tcp::{LikeWord, Tcp};
 use crate::schema::values::SchemeName;
 use crate::topology::{Net, NetPort, check_name};
 
-/// The settings of an entry without endpoints and times; `None` after an error, which is noted. Classes are looked up in `net`.
+/// The settings of an entry without endpoints and times; `None` after an error, which is noted. Classes are looked up
+/// in `net`.
 pub(super) fn model<'a>(
     table: &'a At<Flow>,
     net: Option<&Net>,

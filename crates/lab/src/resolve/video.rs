@@ -134,8 +134,8 @@ fn trace(file: &At<String>, folder: &Path, notes: &mut Notes) -> Option<Trace> {
     files::parsed(file, HINT, folder, notes, listed)
 }
 
-/// Sizes in bytes, a frame a line: `size`, `number type size`, `number type time size` (verbose traces of Arizona State University), or, as ffprobe writes
-/// CSV, `size,type` and `frame,size,type`. A heading says nothing.
+/// Sizes in bytes, a frame a line: `size`, `number type size`, `number type time size` (verbose traces of Arizona State
+/// University), or, as ffprobe writes CSV, `size,type` and `frame,size,type`. A heading says nothing.
 fn listed(text: &str, _remarks: &mut Remarks) -> Result<Trace, Wrong> {
     let (mut sizes, mut types) = (Vec::new(), Vec::new());
     for (index, (line, written)) in files::lines(text).enumerate() {

@@ -1,4 +1,5 @@
-//! Declarations of tables and of words: the types, their reading and printing, and their JSON Schema, from one list of keys.
+//! Declarations of tables and of words: the types, their reading and printing, and their JSON Schema, from one list of
+//! keys.
 
 use crate::schema::hints::{nearest, shortened};
 use crate::schema::notes::Notes;
@@ -25,8 +26,8 @@ pub(crate) fn joined(lines: &[&str]) -> String {
     lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")
 }
 
-/// Declares tables of a scenario once: the struct, how it is read and written, and its schema. Each field is a [`Field`]; a check after
-/// `where` gets the value and answers with a message and a hint.
+/// Declares tables of a scenario once: the struct, how it is read and written, and its schema. Each field is a
+/// [`Field`]; a check after `where` gets the value and answers with a message and a hint.
 macro_rules! tables {
     ($($(#[doc = $doc:literal])+ pub(crate) struct $Name:ident = $word:literal {
         $($(#[doc = $fdoc:literal])+ $field:ident : $type:ty $(where $check:expr)?,)*

@@ -84,8 +84,8 @@ pub(crate) fn plain(value: &ParamValue) -> toml::Value {
     }
 }
 
-/// All parameters of `of`, in the order of its table, with `others` in place of the defaults of what is not written; `None` when
-/// something is noted.
+/// All parameters of `of`, in the order of its table, with `others` in place of the defaults of what is not written;
+/// `None` when something is noted.
 pub(crate) fn resolved_beside(
     written: Option<At<&Params>>,
     others: &[(&str, ParamValue)],

@@ -49,7 +49,8 @@ pub(crate) fn mismatch<T: Read>(node: &Node, notes: &mut Notes) -> Option<T> {
     None
 }
 
-/// What a value of another kind most likely means, as TOML of the kind of `example`: `0.01` of "1%", `true` of "yes", `"5"` of 5.
+/// What a value of another kind most likely means, as TOML of the kind of `example`: `0.01` of "1%", `true` of "yes",
+/// `"5"` of 5.
 fn meant(node: &Node, example: &str) -> Option<String> {
     let kind = format!("it = {example}").parse::<toml::Table>().ok()?.remove("it")?;
     match (&node.value, kind) {

@@ -1,5 +1,5 @@
-//! Which keys of a table stand for which settings of a state machine or of the simulator: resolving fills keys from the usual
-//! settings, lowering sets settings from the keys.
+//! Which keys of a table stand for which settings of a state machine or of the simulator: resolving fills keys from the
+//! usual settings, lowering sets settings from the keys.
 
 use contract::EcnFeedback;
 use sim::Encoder as EncoderConfig;
@@ -98,7 +98,8 @@ variants! {
     MetricWord for Metric { Delay, Hops }
 }
 
-/// The keys of tables that stand for settings: those of the same names, and others with the setting that they stand for.
+/// The keys of tables that stand for settings: those of the same names, and others with the setting that they stand
+/// for.
 macro_rules! settings {
     ($($Table:ident for $Settings:ident { $($key:ident),* $(; $($other:ident for $($part:ident).+),+)? })*) => {$(
         impl $Table {

@@ -279,8 +279,8 @@ impl Tree {
         }
     }
 
-    /// The paths that a dotted key means: an entry of a list goes by its name or its number from 0, `*` is each entry. Whether there is
-    /// a value at the end of a path or one is to be put there makes no difference.
+    /// The paths that a dotted key means: an entry of a list goes by its name or its number from 0, `*` is each entry.
+    /// Whether there is a value at the end of a path or one is to be put there makes no difference.
     pub(crate) fn find(&self, key: &str) -> Result<Vec<Vec<Step>>, Refusal> {
         let parts: Vec<&str> = key.split('.').collect();
         if parts.iter().any(|part| part.is_empty()) {

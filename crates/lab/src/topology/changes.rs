@@ -84,7 +84,8 @@ impl<'a> Maker<'a> {
         self.link_with(name, ends, template, |_, _| {});
     }
 
-    /// Adds a link whose template is not all that is known of it: `set` gets its directions, and the keys that the scenario changes.
+    /// Adds a link whose template is not all that is known of it: `set` gets its directions, and the keys that the
+    /// scenario changes.
     pub(super) fn link_with(
         &mut self,
         name: impl Into<String>,
@@ -151,7 +152,8 @@ impl Link {
         self
     }
 
-    /// Whether this link says what the rate of a direction is: the backward one takes it from the link unless it has its own.
+    /// Whether this link says what the rate of a direction is: the backward one takes it from the link unless it has
+    /// its own.
     pub(super) fn has_rate(&self, backward: bool) -> bool {
         let own = !self.rate.is_missing() || !self.trace.is_missing();
         let back = self.backward.present().filter(|_| backward);

@@ -72,7 +72,8 @@ fn spread(i: u32, n: u32) -> f64 {
     (f64::from(i) + 0.5) / f64::from(n.max(1))
 }
 
-/// Nodes `left1` …, `router_left`, `router_right`, `right1` …. The link of a host has its name, the middle link is `bottleneck`.
+/// Nodes `left1` …, `router_left`, `router_right`, `right1` …. The link of a host has its name, the middle link is
+/// `bottleneck`.
 fn dumbbell(pairs: u32, edge: &Template, bottleneck: &Template, make: &mut Maker<'_>) {
     let lefts: Vec<NodeId> =
         (0..pairs).map(|i| make.net.add_node(format!("left{}", i + 1), (0.06, spread(i, pairs)))).collect();
@@ -89,7 +90,8 @@ fn dumbbell(pairs: u32, edge: &Template, bottleneck: &Template, make: &mut Maker
     }
 }
 
-/// Nodes `router1` … in a row, joined by `hop1` …; `left` and `right` at the ends; `in`i before and `out`i behind `hop`i.
+/// Nodes `router1` … in a row, joined by `hop1` …; `left` and `right` at the ends; `in`i before and `out`i behind
+/// `hop`i.
 fn parking_lot(hops: u32, edge: &Template, bottleneck: &Template, make: &mut Maker<'_>) {
     let x = |i: u32| 0.15 + 0.7 * f64::from(i) / f64::from(hops);
     let routers: Vec<NodeId> =
@@ -130,8 +132,8 @@ fn chain(hops: u32, link: &Template, make: &mut Maker<'_>) {
     }
 }
 
-/// Nodes `root`, `inner1` … level by level, `leaf1` … at the bottom. A link has the name of its lower node, and its forward direction leads
-/// down.
+/// Nodes `root`, `inner1` … level by level, `leaf1` … at the bottom. A link has the name of its lower node, and its
+/// forward direction leads down.
 fn tree(arity: u32, depth: u32, link: &Template, make: &mut Maker<'_>) {
     let mut level = vec![make.net.add_node("root", (0.5, 0.05))];
     let (mut inner, mut leaves) = (0, 0);
@@ -187,8 +189,9 @@ fn clos(topology: &At<Topology>, kind: Kind, links: [&Template; 2], make: &mut M
     Some(())
 }
 
-/// The fat tree of "A Scalable, Commodity Data Center Network Architecture" (SIGCOMM 2008, doi 10.1145/1402958.1402967), §3. Aggregation switch i of each
-/// pod is joined with the core switches i·k/2 … i·k/2 + k/2 − 1. Forward directions lead down.
+/// The fat tree of "A Scalable, Commodity Data Center Network Architecture" (SIGCOMM 2008, doi
+/// 10.1145/1402958.1402967), §3. Aggregation switch i of each pod is joined with the core switches i·k/2 … i·k/2 + k/2
+/// − 1. Forward directions lead down.
 fn fat_tree(k: u32, [link, edge]: [&Template; 2], make: &mut Maker<'_>) {
     let half = k / 2;
     let row = |make: &mut Maker<'_>, name: &str, count: u32, y: f64| -> Vec<NodeId> {

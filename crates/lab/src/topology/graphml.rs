@@ -19,8 +19,9 @@ const EARTH_RADIUS_M: f64 = 6_371_000.0;
 /// The attribute of an edge that is its rate in bit/s.
 const SPEED: &str = "LinkSpeedRaw";
 
-/// The graph of a file: nodes by label, links by the labels of their ends. Labels are converted to names (other characters become `_`) and
-/// made unique (`_2`, `_3` …). Links have the values of the template; their rate and delay can be those of the file. Edges from a node to itself are ignored.
+/// The graph of a file: nodes by label, links by the labels of their ends. Labels are converted to names (other
+/// characters become `_`) and made unique (`_2`, `_3` …). Links have the values of the template; their rate and delay
+/// can be those of the file. Edges from a node to itself are ignored.
 pub(super) fn build(topology: &At<Topology>, folder: &Path, notes: &mut Notes) -> Option<Net> {
     let file = topology.file.required("file", "a graphml topology", topology.location, notes)?;
     let graph = files::parsed(file, "take a file in GraphML", folder, notes, |text, _| {
@@ -356,7 +357,8 @@ mod tests {
         }
     }
 
-    /// As yEd writes groups: nodes and edges within them at any depth, an edge between two of them in the outer graph, and one that ends at a group.
+    /// As yEd writes groups: nodes and edges within them at any depth, an edge between two of them in the outer graph,
+    /// and one that ends at a group.
     #[test]
     fn nodes_in_groups_are_nodes_and_groups_are_none() {
         let file = |edge: &str| {

@@ -25,7 +25,8 @@ fn neighbours(net: &Net) -> Vec<Vec<usize>> {
     lists
 }
 
-/// Columns from left to right by the number of links from the first node; within a column close to neighbours on the left.
+/// Columns from left to right by the number of links from the first node; within a column close to neighbours on the
+/// left.
 pub(super) fn layered(net: &Net) -> Vec<(f64, f64)> {
     let near = neighbours(net);
     let mut layer = vec![usize::MAX; near.len()];

@@ -182,7 +182,8 @@ impl Net {
             .collect()
     }
 
-    /// Adds a node with a link from `at`, drawn beside it. Node and link have the given names, or the first free ones with a number.
+    /// Adds a node with a link from `at`, drawn beside it. Node and link have the given names, or the first free ones
+    /// with a number.
     pub(crate) fn add_leaf(&mut self, at: NodeId, names: (&str, &str), port: &NetPort) -> NodeId {
         let location = layout::beside(self, at);
         let leaf = self.add_node(free(names.0, |name| self.node(name).is_some()), location);
@@ -191,8 +192,8 @@ impl Net {
         leaf
     }
 
-    /// Adds a node with a link to each of `nodes`, drawn above them. Node and links have the given names, or the first free ones with a
-    /// number; the link of a node `r1` is `control-r1`.
+    /// Adds a node with a link to each of `nodes`, drawn above them. Node and links have the given names, or the first
+    /// free ones with a number; the link of a node `r1` is `control-r1`.
     pub(crate) fn add_hub(&mut self, nodes: &[NodeId], names: (&str, &str), port: &NetPort) -> NodeId {
         let hub = free(names.0, |name| self.node(name).is_some());
         let hub = self.add_node(hub, (0.5, 0.0));
@@ -284,7 +285,8 @@ pub(crate) fn matches_pattern(pattern: &str, name: &str) -> bool {
     true
 }
 
-/// The network of a scenario. `pairs` is the number of host pairs that the flows of a dumbbell need; paths are relative to `folder`.
+/// The network of a scenario. `pairs` is the number of host pairs that the flows of a dumbbell need; paths are relative
+/// to `folder`.
 pub(crate) fn build(topology: &At<Topology>, pairs: u32, folder: &Path, notes: &mut Notes) -> Option<Net> {
     let kind = topology.kind.required("kind", "a topology", topology.location, notes)?.value;
     refuse_foreign_keys(topology, kind, notes);
@@ -351,7 +353,8 @@ impl Defaults {
     };
 }
 
-/// A template, with placeholders for values that are reported. `at` is the place of the report if the template is missing.
+/// A template, with placeholders for values that are reported. `at` is the place of the report if the template is
+/// missing.
 fn template(
     field: &Field<Link>,
     key: &'static str,
@@ -388,8 +391,8 @@ fn template(
     Template { key, link: written, defaults, ports }
 }
 
-/// Both directions of a link. A value that is reported is replaced by a placeholder, so that the link exists and consequences of the error
-/// are not reported too.
+/// Both directions of a link. A value that is reported is replaced by a placeholder, so that the link exists and
+/// consequences of the error are not reported too.
 fn ports(link: &Link, defaults: Defaults, notes: &mut Notes) -> (NetPort, NetPort) {
     let none = Port::default();
     let back = link.backward.present().map_or(&none, |port| &*port.value);
@@ -464,7 +467,8 @@ fn impairments(field: &Field<Arc<Impair>>, delay: Duration, notes: &mut Notes) -
     table.to_spec()
 }
 
-/// Reports a shaper together with a trace at the key of this direction. A shaper that `backward` takes from its link is reported for the link.
+/// Reports a shaper together with a trace at the key of this direction. A shaper that `backward` takes from its link is
+/// reported for the link.
 fn not_both(port: &NetPort, written: Option<Location>, notes: &mut Notes) {
     if let (Some(location), true) = (written, port.shaper.is_some() && port.trace.is_some()) {
         notes
@@ -482,8 +486,8 @@ fn one_rate(rate: &Field<Rate>, trace: &Field<TraceSource>, notes: &mut Notes) {
     }
 }
 
-/// Reports a queue discipline together with another rule, at the keys of this direction (`written`). A rule that `backward` takes from its link is
-/// reported for the link.
+/// Reports a queue discipline together with another rule, at the keys of this direction (`written`). A rule that
+/// `backward` takes from its link is reported for the link.
 fn one_rule(port: &NetPort, queue: &Field<Queue>, written: [Option<Location>; 2], notes: &mut Notes) {
     let Some(discipline) = &port.discipline else { return };
     let rules =

@@ -1,4 +1,5 @@
-//! Files of traces: delivery opportunities as mahimahi has them, rates as CSV, and rates up to a time as Pensieve has them.
+//! Files of traces: delivery opportunities as mahimahi has them, rates as CSV, and rates up to a time as Pensieve has
+//! them.
 
 use std::fmt::Write;
 
@@ -124,8 +125,8 @@ fn shown(time: i128) -> String {
     }
 }
 
-/// Rates over time, and delays if there is a third column: a line is a time, and the rate and the delay from then on. The last line ends the trace;
-/// its rate and its delay say nothing. Times are counted from the first one.
+/// Rates over time, and delays if there is a third column: a line is a time, and the rate and the delay from then on.
+/// The last line ends the trace; its rate and its delay say nothing. Times are counted from the first one.
 pub(super) fn rates(text: &str, remarks: &mut Remarks) -> Result<RateTrace, Wrong> {
     let mut rows: Vec<(i128, Rate, Option<Duration>)> = Vec::new();
     let (mut time_unit, mut rate_unit, mut delay_unit, mut columns_of_all) = (9, None, None, None);
@@ -182,8 +183,8 @@ pub(super) fn rates(text: &str, remarks: &mut Remarks) -> Result<RateTrace, Wron
     trace.map_err(|message| (0, message.to_owned()).into())
 }
 
-/// Rates as Pensieve's simulator takes them: a line is a time in seconds, and the rate in Mbit/s since the time before it. The first line begins the
-/// trace; its rate says nothing.
+/// Rates as Pensieve's simulator takes them: a line is a time in seconds, and the rate in Mbit/s since the time before
+/// it. The first line begins the trace; its rate says nothing.
 fn rates_up_to(text: &str, remarks: &mut Remarks) -> Result<RateTrace, Wrong> {
     let mut rows: Vec<(i128, Rate)> = Vec::new();
     for (line, written) in lines(text) {
@@ -277,7 +278,8 @@ fn read_rate(written: &str, unit: Option<i32>) -> Result<Rate, (String, Option<S
     })
 }
 
-/// Rates as CSV, in bit/s, with the delay of each step if there are `delays`. Equal lines that follow each other are one.
+/// Rates as CSV, in bit/s, with the delay of each step if there are `delays`. Equal lines that follow each other are
+/// one.
 pub(super) fn as_rates(steps: &[Rate], delays: &[Duration]) -> String {
     let head = HEADS[usize::from(!delays.is_empty())];
     let mut text = format!("{head}\n");
@@ -301,8 +303,8 @@ pub(super) fn as_rates(steps: &[Rate], delays: &[Duration]) -> String {
     text
 }
 
-/// Rates as delivery opportunities: one at the end of the millisecond in which the rate has carried another 1500 bytes. The last one is at the end
-/// of the trace, where it completes the period, if fewer bytes are left over.
+/// Rates as delivery opportunities: one at the end of the millisecond in which the rate has carried another 1500 bytes.
+/// The last one is at the end of the trace, where it completes the period, if fewer bytes are left over.
 pub(super) fn as_opportunities(steps: &[Rate]) -> String {
     // in bit/s · ms: a packet of 1500 bytes is 12 000 bits
     let packet = u128::from(OPPORTUNITY_BYTES) * 8 * 1000;

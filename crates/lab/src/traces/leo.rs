@@ -1,15 +1,15 @@
 //! Passes of satellites in low Earth orbit (LEO): rate and delay of a link from the geometry of orbit and elevation.
 //!
-//! A satellite in a circular orbit of height h moves over a spherical Earth by ω = √(GM / (R + h)³); the rotation of the Earth is left out. At
-//! time t after it is nearest, and with the angle β between its ground track and the user, the central angle γ between user and satellite and
-//! their distance d are
+//! A satellite in a circular orbit of height h moves over a spherical Earth by ω = √(GM / (R + h)³); the rotation of
+//! the Earth is left out. At time t after it is nearest, and with the angle β between its ground track and the user,
+//! the central angle γ between user and satellite and their distance d are
 //!
 //! - cos γ = cos β · cos ωt, and d² = R² + (R + h)² − 2 R (R + h) cos γ (cosine formula).
 //!
-//! It is used above a minimum elevation ε, which is at cos(γ + ε) = R cos ε / (R + h). Every 15 s the user is handed over to another satellite,
-//! which is in view for these 15 s: β and t are uniform among those for which it is. A bit goes up to the satellite and down to a gateway near the
-//! user, so that the delay is 2 d / c. The rate is that of Shannon with the path loss of free space, peak · log(1 + S (h/d)²) / log(1 + S), and 0 for
-//! 100 ms after a handover.
+//! It is used above a minimum elevation ε, which is at cos(γ + ε) = R cos ε / (R + h). Every 15 s the user is handed
+//! over to another satellite, which is in view for these 15 s: β and t are uniform among those for which it is. A bit
+//! goes up to the satellite and down to a gateway near the user, so that the delay is 2 d / c. The rate is that of
+//! Shannon with the path loss of free space, peak · log(1 + S (h/d)²) / log(1 + S), and 0 for 100 ms after a handover.
 
 use contract::Random;
 use units::{Duration, Rate, math};
@@ -21,9 +21,11 @@ const EARTH_RADIUS_KM: f64 = 6371.0;
 /// Gravitational constant times mass of the Earth, in km³/s² (WGS 84).
 const GM: f64 = 398_600.441_8;
 const LIGHT_KM_PER_S: f64 = 299_792.458;
-/// Time between two handovers: terminals of Starlink are scheduled every 15 s (Tanveer et al., "Making Sense of Constellations", 2023).
+/// Time between two handovers: terminals of Starlink are scheduled every 15 s (Tanveer et al., "Making Sense of
+/// Constellations", 2023).
 const SLOT_S: f64 = 15.0;
-/// Length of an interruption, and the rate and the signal-to-noise ratio of a satellite in the zenith. These numbers are ours.
+/// Length of an interruption, and the rate and the signal-to-noise ratio of a satellite in the zenith. These numbers
+/// are ours.
 const HANDOVER_S: f64 = 0.1;
 const PEAK_MBPS: f64 = 200.0;
 const ZENITH_SNR: f64 = 31.6;

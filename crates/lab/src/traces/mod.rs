@@ -40,8 +40,9 @@ pub(crate) fn load(source: &At<TraceSource>, folder: &Path, notes: &mut Notes) -
     }
 }
 
-/// The models of links: a list of `{name, about, mean_bps, low_bps, high_bps, outage, period_s}`. `low_bps` and `high_bps` are the 10th and the
-/// 90th percentile of the rate over time, `outage` is the share of time at rate 0, all of the trace with seed 1.
+/// The models of links: a list of `{name, about, mean_bps, low_bps, high_bps, outage, period_s}`. `low_bps` and
+/// `high_bps` are the 10th and the 90th percentile of the rate over time, `outage` is the share of time at rate 0, all
+/// of the trace with seed 1.
 pub fn models() -> Value {
     let schema = TraceModel::schema(&mut SchemaGenerator::default());
     let about = &schema.as_value()["enumDescriptions"];

@@ -1,11 +1,14 @@
-//! Models of links. They are ours, not measurements of a network: each has the features that a kind of link is known for, with round numbers.
+//! Models of links. They are ours, not measurements of a network: each has the features that a kind of link is known
+//! for, with round numbers.
 //!
 //! In steps of 20 ms the rate is `mean · exp(s + f) · interruptions`, at most `peak`:
 //!
-//! - s is slow: shadowing, log-normal with an exponential correlation over time (M. Gudmundson, "Correlation model for shadow fading in mobile
-//!   radio systems", 1991), as a first-order autoregression; or it is drawn again at every change of the beam.
+//! - s is slow: shadowing, log-normal with an exponential correlation over time (M. Gudmundson, "Correlation model for
+//!   shadow fading in mobile radio systems", 1991), as a first-order autoregression; or it is drawn again at every
+//!   change of the beam.
 //! - f is fast: fading and the load of others, the same with a shorter correlation.
-//! - an interruption multiplies the rate by a factor for a while; the times between interruptions are constant or exponential.
+//! - an interruption multiplies the rate by a factor for a while; the times between interruptions are constant or
+//!   exponential.
 //!
 //! Both s and f have their mean at −σ²/2, so that the mean rate without interruptions and peak is `mean`.
 

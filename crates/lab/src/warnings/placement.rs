@@ -13,11 +13,12 @@ use crate::schema::file::Flow;
 use crate::schema::read::{At, Notes};
 use crate::topology::{Paths, PortIndex};
 
-/// Windows that the round-trip times of [`Need::Samples`] span at least: with fewer than about four, `icp` uses less than a fifth of a link
-/// (`schemes/icp/README.md`, table of its validation).
+/// Windows that the round-trip times of [`Need::Samples`] span at least: with fewer than about four, `icp` uses less
+/// than a fifth of a link (`schemes/icp/README.md`, table of its validation).
 const SPAN: f64 = 4.0;
 
-/// Reports schemes whose part in routers does not see the bottleneck, and consumers whose samples span less than a few windows.
+/// Reports schemes whose part in routers does not see the bottleneck, and consumers whose samples span less than a few
+/// windows.
 pub(super) fn build(pass: &WarningPass<'_>, notes: &mut Notes) {
     let blueprint = pass.blueprint;
     let mut paths = Paths::new(pass.net, blueprint.metric, &blueprint.routes);

@@ -1,4 +1,5 @@
-//! Runs a network with and without a record of packets, and compares the rows with each other and with the counters of the run.
+//! Runs a network with and without a record of packets, and compares the rows with each other and with the counters of
+//! the run.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -140,7 +141,8 @@ fn check_hops(trace: &Trace, rows: &Rows) {
     }
 }
 
-/// The time that each packet has waited by its own account is the sum over its hops and those of the packets that it is a copy of.
+/// The time that each packet has waited by its own account is the sum over its hops and those of the packets that it is
+/// a copy of.
 fn check_waits(rows: &Rows) {
     let mut hops: Vec<Vec<&HopRow>> = vec![Vec::new(); rows.packets.len() + 1];
     rows.hops.iter().for_each(|hop| hops[hop.packet as usize].push(hop));

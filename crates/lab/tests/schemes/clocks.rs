@@ -1,4 +1,5 @@
-//! Conformance tests of clocks: no scheme depends on the offset of a clock, since only differences count; a drift has its exact effect.
+//! Conformance tests of clocks: no scheme depends on the offset of a clock, since only differences count; a drift has
+//! its exact effect.
 
 use contract::NodeId;
 use sim::{ClockSpec, Trace, World};

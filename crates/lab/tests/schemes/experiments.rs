@@ -1,5 +1,5 @@
-//! The experiments of the schemes: every `schemes/NAME/experiments/*.toml` meets its expectations, and every scheme has one. Experiments
-//! marked `slow = true` run if `THALWEG_SLOW` is set.
+//! The experiments of the schemes: every `schemes/NAME/experiments/*.toml` meets its expectations, and every scheme has
+//! one. Experiments marked `slow = true` run if `THALWEG_SLOW` is set.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};

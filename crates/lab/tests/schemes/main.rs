@@ -1,4 +1,5 @@
-//! The schemes in whole scenarios: requirements for all of them in the simulator, their experiments, and the networks of single papers.
+//! The schemes in whole scenarios: requirements for all of them in the simulator, their experiments, and the networks
+//! of single papers.
 //!
 //! `THALWEG_SCHEME=NAME` selects one scheme, as `make scheme NAME=...` does.
 

@@ -177,7 +177,8 @@ fn literal_the_prefix_oscillates_between_links() {
 
 #[test]
 fn calibrated_three_prefixes_settle_after_two_moves_for_every_seed() {
-    // model: at 2.5 s and 3.0 to 4.0 s, 17.1 to 17.5 Mbit/s, 0.85 to 0.93, 47 ms alone and 72 to 78 ms for the two that share
+    // model: at 2.5 s and 3.0 to 4.0 s, 17.1 to 17.5 Mbit/s, 0.85 to 0.93, 47 ms alone and 72 to 78 ms for the two that
+    // share
     for seed in 1..=6 {
         let outcome = three("calibrated", seed);
         show(&format!("3 calibrated, seed {seed}"), &outcome, &["c1", "c2", "c3"]);
@@ -212,7 +213,8 @@ fn a_controller_that_dies_leaves_the_last_path_and_the_traffic() {
     let before = two("calibrated", &dies("0.7 s"));
     assert!(moves(&before).is_empty());
     assert!(total(&before) > 9.5e6 && lost(&before) == 0);
-    // an app that returns does not know that the prefix was moved; both paths are equal, so that it may move it once more
+    // an app that returns does not know that the prefix was moved; both paths are equal, so that it may move it once
+    // more
     let back =
         format!("{}\n[[events]]\nat = \"7 s\"\nnode = \"controller\"\naction = \"start\"\n", dies("5 s"));
     let back = two("calibrated", &back);
@@ -235,7 +237,8 @@ fn lost_and_late_control_messages_delay_the_move_without_oscillation() {
 
 #[test]
 fn the_controller_sends_no_more_messages_at_twice_the_rates() {
-    // statuses are per port and period: 10 ports, 19 periods with a report that arrives; each node counts at most four operations for each
+    // statuses are per port and period: 10 ports, 19 periods with a report that arrives; each node counts at most four
+    // operations for each
     let outcome = one("calibrated");
     assert_eq!(controller(&outcome, contract::Count::Statuses), 10 * 39);
     let fast = scenario(DUMBBELL, &[("c1", "\"p1\"", 0), ("c2", "\"p2\"", 0)], "calibrated", 1, "")

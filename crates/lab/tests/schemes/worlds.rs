@@ -1,4 +1,5 @@
-//! Conformance tests in the simulator: every scheme delivers data, lets the network drain, is deterministic, and does what its README says.
+//! Conformance tests in the simulator: every scheme delivers data, lets the network drain, is deterministic, and does
+//! what its README says.
 
 use contract::Family;
 use lab::Outcome;
@@ -6,7 +7,8 @@ use schemes::{Build, Entry};
 
 use crate::{chosen, readme};
 
-/// Schemes that send from a host to a host. Schemes of named data and control apps do not fit a dumbbell of hosts and routers.
+/// Schemes that send from a host to a host. Schemes of named data and control apps do not fit a dumbbell of hosts and
+/// routers.
 fn between_hosts() -> impl Iterator<Item = Entry> {
     chosen().into_iter().filter(|entry| {
         entry.scheme.families.iter().any(|family| !matches!(family, Family::Ndn | Family::Sdn))

@@ -1,4 +1,5 @@
-//! Endpoints inside the process: consumers and producers of `stack`, which exchange frames with the forwarder like any program.
+//! Endpoints inside the process: consumers and producers of `stack`, which exchange frames with the forwarder like any
+//! program.
 
 use contract::{
     Address, CongestionControl, Count, Cx, Data as DataHeader, Ecn, Endpoint, EndpointId, FlowId, Header,
@@ -47,7 +48,8 @@ pub struct Sample {
 }
 
 impl App {
-    /// A consumer of segments below `prefix`. Its controller starts at `access`, the rate of its node's own link, if it starts at any rate.
+    /// A consumer of segments below `prefix`. Its controller starts at `access`, the rate of its node's own link, if it
+    /// starts at any rate.
     pub fn consumer(
         prefix: Name,
         config: ConsumerConfig,

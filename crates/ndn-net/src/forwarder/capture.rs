@@ -1,4 +1,5 @@
-//! Captures of a forwarder: one interface per link, one for other hosts and one for programs on this host. Packets have a direction.
+//! Captures of a forwarder: one interface per link, one for other hosts and one for programs on this host. Packets have
+//! a direction.
 
 use std::io::{self, Write};
 use std::net::SocketAddr;
@@ -11,7 +12,8 @@ use wire::Way;
 use super::{ForwarderPlatform, Frames, Inbox, Peer};
 use crate::{FORWARDER, PROGRAM};
 
-/// Address of a program's end of a stream at a forwarder: the port of [`PROGRAM`] for the first, then the following ports, which repeat.
+/// Address of a program's end of a stream at a forwarder: the port of [`PROGRAM`] for the first, then the following
+/// ports, which repeat.
 fn program_end(number: u64) -> SocketAddr {
     let ports = u64::from(u16::MAX - PROGRAM.port()) + 1;
     let port = PROGRAM.port() + (number.saturating_sub(1) % ports) as u16;
@@ -27,7 +29,8 @@ pub struct FaceRecorder {
 }
 
 impl FaceRecorder {
-    /// Starts a capture. `began_ns` is the zero of the forwarder's clock in nanoseconds since 1970; see [`Recorder::zero_of`].
+    /// Starts a capture. `began_ns` is the zero of the forwarder's clock in nanoseconds since 1970; see
+    /// [`Recorder::zero_of`].
     ///
     /// # Errors
     ///

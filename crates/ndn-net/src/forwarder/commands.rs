@@ -39,8 +39,8 @@ fn is_status(name: NameView<'_>) -> bool {
 }
 
 impl Node {
-    /// An Interest for the forwarder itself. Only programs on this host may command; neighbours' commands are refused, strangers'
-    /// and endless ones ignored.
+    /// An Interest for the forwarder itself. Only programs on this host may command; neighbours' commands are refused,
+    /// strangers' and endless ones ignored.
     pub(super) fn take_command(
         &mut self,
         face: FaceId,

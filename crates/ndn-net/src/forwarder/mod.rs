@@ -1,8 +1,9 @@
 //! The NDN forwarder as a process: that of `stack`, with a strategy and a link part of the catalogue, over real faces.
 //!
-//! [`Node`] is the forwarder without a clock or sockets: frames in, frames out. Its state machine decides as in the simulator. The driver maps the
-//! numbers of its packets to names (`names.rs`), routes (`routes.rs`), received Interests, Data, the tokens of downstreams, queues and rates
-//! (`ports.rs`). [`drive`] is the event loop; it accesses the system through a trait, which `sockets.rs` implements.
+//! [`Node`] is the forwarder without a clock or sockets: frames in, frames out. Its state machine decides as in the
+//! simulator. The driver maps the numbers of its packets to names (`names.rs`), routes (`routes.rs`), received
+//! Interests, Data, the tokens of downstreams, queues and rates (`ports.rs`). [`drive`] is the event loop; it accesses
+//! the system through a trait, which `sockets.rs` implements.
 //!
 //! Memory is bounded for any input ([`Limits`]).
 

@@ -1,8 +1,8 @@
 //! Mapping between external names and numbers of the state machine, with bounds.
 //!
-//! The state machine's names are a tree of prefixes that only grows, and a number under each. A stranger must not be able to fill memory with names.
-//! Therefore only prefixes of routes are prefixes of the state machine (`routes.rs`); the rest of a name is a number that is reused when nothing is
-//! pending or stored under the name.
+//! The state machine's names are a tree of prefixes that only grows, and a number under each. A stranger must not be
+//! able to fill memory with names. Therefore only prefixes of routes are prefixes of the state machine (`routes.rs`);
+//! the rest of a name is a number that is reused when nothing is pending or stored under the name.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -119,8 +119,8 @@ pub(super) struct Table {
     digests: usize,
 }
 
-/// Maximum number of names that are checked to remove one. Usually half of the names can be removed, so that two checks are enough; this limits the
-/// work in other cases.
+/// Maximum number of names that are checked to remove one. Usually half of the names can be removed, so that two checks
+/// are enough; this limits the work in other cases.
 const MAX_PROBES: usize = 64;
 /// Bytes accounted for each name in addition to its own.
 const OVERHEAD: usize = 128;
@@ -174,8 +174,9 @@ impl Table {
         self.slots.get(name).copied()
     }
 
-    /// The slot of a name, which is created if necessary; `None` if there is no space for it and `added` bytes. `needed` returns whether a name of the
-    /// state machine is pending or stored; a name for which neither is true with any selectors can be removed.
+    /// The slot of a name, which is created if necessary; `None` if there is no space for it and `added` bytes.
+    /// `needed` returns whether a name of the state machine is pending or stored; a name for which neither is true with
+    /// any selectors can be removed.
     pub(super) fn open(&mut self, name: &[u8], added: usize, needed: impl Fn(Name) -> bool) -> Option<u32> {
         let known = self.find(name);
         let cost = added + if known.is_none() { name.len() + OVERHEAD } else { 0 };
@@ -248,8 +249,8 @@ impl Table {
         self.entry(slot).map_or(0, |entry| entry.routes)
     }
 
-    /// Sets the prefix of a name that was found in version `routes` of the routes. Data that were stored under another prefix are removed, because the
-    /// state machine no longer finds them.
+    /// Sets the prefix of a name that was found in version `routes` of the routes. Data that were stored under another
+    /// prefix are removed, because the state machine no longer finds them.
     pub(super) fn route(&mut self, slot: u32, prefix: NameId, routes: u64) {
         let Some(entry) = self.entries.get_mut(slot as usize).and_then(Option::as_mut) else { return };
         entry.routes = routes;

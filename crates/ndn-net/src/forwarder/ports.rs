@@ -49,8 +49,8 @@ pub(super) struct Port {
     pub(super) counts: Counts,
 }
 
-/// Maximum number of incomplete packets in reassembly for known links, strangers and programs. Our choice: for strangers enough for one or
-/// two losses; the stream of a program contains whole packets.
+/// Maximum number of incomplete packets in reassembly for known links, strangers and programs. Our choice: for
+/// strangers enough for one or two losses; the stream of a program contains whole packets.
 pub(super) const IN_PIECES: usize = Reassembly::PACKETS;
 pub(super) const IN_PIECES_STRANGER: usize = 8;
 pub(super) const IN_PIECES_PROGRAM: usize = 4;

@@ -33,8 +33,8 @@ struct Route {
 }
 
 impl Route {
-    /// Its next hops. With next hops of a controller, those of programs on this host keep their costs, and those of the settings have lower
-    /// priority than the controller's.
+    /// Its next hops. With next hops of a controller, those of programs on this host keep their costs, and those of the
+    /// settings have lower priority than the controller's.
     fn next_hops(&self) -> Vec<NextHop> {
         let of = |maker: Maker| self.hops.iter().filter(move |hop| hop.maker == maker).map(|hop| hop.next);
         let mut hops: Vec<NextHop> = of(Maker::Controller).collect();
@@ -54,7 +54,8 @@ impl Route {
     }
 }
 
-/// All routes. Each has a number in the state machine, which is reused for another prefix only when nothing can be pending under the old one.
+/// All routes. Each has a number in the state machine, which is reused for another prefix only when nothing can be
+/// pending under the old one.
 #[derive(Debug)]
 pub(super) struct Routes {
     all: BTreeMap<Box<[u8]>, Route>,
@@ -139,7 +140,8 @@ impl Routes {
         Some(self.free.swap_remove(free).1)
     }
 
-    /// Replaces all prefixes of a controller, with its numbers for them and their next hops. Returns how many did not fit.
+    /// Replaces all prefixes of a controller, with its numbers for them and their next hops. Returns how many did not
+    /// fit.
     pub(super) fn set_controller_prefixes(
         &mut self,
         controller_id: &[(NameId, NameView<'_>, Vec<NextHop>)],

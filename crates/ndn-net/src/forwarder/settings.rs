@@ -183,14 +183,14 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Default maximum of pending Interests per face: a quarter of all, so that four faces must flood to fill the table. With the default
-    /// of all it suffices for 1 Gbit/s of Data of 4 kB over 130 ms.
+    /// Default maximum of pending Interests per face: a quarter of all, so that four faces must flood to fill the
+    /// table. With the default of all it suffices for 1 Gbit/s of Data of 4 kB over 130 ms.
     pub const fn face_of(pending: usize) -> usize {
         at_least_one(pending / 4)
     }
 
-    /// Default maximum of pending Interests of all strangers: half of all. Their addresses can be forged, so a limit per stranger is no
-    /// protection; the other half is for configured links and programs.
+    /// Default maximum of pending Interests of all strangers: half of all. Their addresses can be forged, so a limit
+    /// per stranger is no protection; the other half is for configured links and programs.
     pub const fn strangers_of(pending: usize) -> usize {
         at_least_one(pending / 2)
     }
@@ -200,8 +200,8 @@ impl Limits {
         bytes / 2
     }
 
-    /// Minimum number of names: pending Interests and stored Data have one each, and the same number is needed to find names that can be
-    /// removed.
+    /// Minimum number of names: pending Interests and stored Data have one each, and the same number is needed to find
+    /// names that can be removed.
     pub const fn min_names(pending: usize, store: Store) -> usize {
         2 * (pending + store.size as usize)
     }

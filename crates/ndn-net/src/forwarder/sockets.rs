@@ -24,8 +24,8 @@ pub struct Listen {
     pub unix: Option<PathBuf>,
     /// Maximum number of connected programs.
     pub programs: usize,
-    /// Send buffer of the system for a program that does not read, in bytes; further packets wait in the forwarder. `None` for the
-    /// system's default.
+    /// Send buffer of the system for a program that does not read, in bytes; further packets wait in the forwarder.
+    /// `None` for the system's default.
     pub held: Option<usize>,
     /// The SDN controller of the agent.
     pub controller: Option<SocketAddr>,
@@ -59,8 +59,9 @@ struct Program {
     disconnected: bool,
 }
 
-/// Maximum bytes that wait for a program that does not read, and for all of them; more are dropped. Our choice: about the Data of all pending
-/// requests of a face, because a consumer with a large initial burst would only lose more packets.
+/// Maximum bytes that wait for a program that does not read, and for all of them; more are dropped. Our choice: about
+/// the Data of all pending requests of a face, because a consumer with a large initial burst would only lose more
+/// packets.
 const MAX_GOING: usize = 32 << 20;
 const MAX_GOING_TO_ALL: usize = 64 << 20;
 /// Maximum number of frames that are received before deadlines are checked.
@@ -244,7 +245,8 @@ impl Program {
         self.going.len() - self.sent_bytes
     }
 
-    /// Sends a frame, or stores what the system does not accept, up to `room` bytes. Returns false if the frame was dropped.
+    /// Sends a frame, or stores what the system does not accept, up to `room` bytes. Returns false if the frame was
+    /// dropped.
     fn send(&mut self, frame: &[u8], room: usize) -> bool {
         let sent_bytes = if self.waiting() == 0 { self.stream.write(frame).unwrap_or(0) } else { 0 };
         if sent_bytes == 0 && frame.len() > room {
@@ -271,8 +273,9 @@ impl Frames for Sockets {
         }
     }
 
-    /// For a program: the bytes that wait here and, while there are any, those in the system's buffer. Below that the fill of the system's buffer is
-    /// unknown without a system call per packet; the buffer is limited to an acceptable delay.
+    /// For a program: the bytes that wait here and, while there are any, those in the system's buffer. Below that the
+    /// fill of the system's buffer is unknown without a system call per packet; the buffer is limited to an acceptable
+    /// delay.
     fn waiting(&mut self, to: Peer) -> u64 {
         let Peer::Program(number) = to else { return 0 };
         let program = self.programs.get(&number);

@@ -1,5 +1,5 @@
-//! The controller of a flow that an environment steers: it counts what happens in a step, and takes the window and the rate that the environment
-//! sets between two steps.
+//! The controller of a flow that an environment steers: it counts what happens in a step, and takes the window and the
+//! rate that the environment sets between two steps.
 
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 
@@ -94,7 +94,8 @@ impl CongestionControl for Agent {
         self.seat(cx).tally.on_sent(sent);
     }
 
-    /// At the end of a step, where the simulation stops, and a nanosecond later, where the action of the environment takes effect.
+    /// At the end of a step, where the simulation stops, and a nanosecond later, where the action of the environment
+    /// takes effect.
     fn on_timer(&mut self, cx: &mut Cx<'_>) {
         let action = self.seat(cx).action.take();
         if let Some(action) = action {

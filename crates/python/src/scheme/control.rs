@@ -1,4 +1,5 @@
-//! A congestion controller in Python: it is observed of every event that its class asks for, and sets a window and a rate.
+//! A congestion controller in Python: it is observed of every event that its class asks for, and sets a window and a
+//! rate.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! What a scheme in Python is told. The fields are those of the core (`contract::Ack` and the others), as plain numbers with their units in the names.
+//! What a scheme in Python is told. The fields are those of the core (`contract::Ack` and the others), as plain numbers
+//! with their units in the names.
 
 use contract::{Cause, Cx};
 use pyo3::prelude::*;

@@ -65,7 +65,8 @@ impl Class {
         self.callbacks.iter().any(|name| name == callback)
     }
 
-    /// An object for one connection: with its parameters and the properties of its endpoint as attributes, then initialised.
+    /// An object for one connection: with its parameters and the properties of its endpoint as attributes, then
+    /// initialised.
     fn object(&self, py: Python<'_>, params: &ParamList, setup: &Setup) -> PyResult<Py<PyAny>> {
         let class = self.object.bind(py);
         let object = class.call_method1("__new__", (class,))?;
@@ -110,7 +111,8 @@ impl Class {
     }
 }
 
-/// The part of an object's life that all kinds of schemes share: its run, its random stream, and what happens when it raises.
+/// The part of an object's life that all kinds of schemes share: its run, its random stream, and what happens when it
+/// raises.
 struct Calls {
     class: Arc<Class>,
     run: Arc<Run>,

@@ -31,8 +31,9 @@ type Row<'py> = (
 
 /// Adds a class to the catalogue of this process; it stays there, because a run may use it at any time.
 ///
-/// `callbacks` are the optional methods that it defines; `ecn` is `classic`, `dctcp`, `accurate` or `l4s`; with `rack`, its flows have RACK-TLP by default. With `update`, the class is a window
-/// update, otherwise a congestion controller. Raises `ValueError`.
+/// `callbacks` are the optional methods that it defines; `ecn` is `classic`, `dctcp`, `accurate` or `l4s`; with `rack`,
+/// its flows have RACK-TLP by default. With `update`, the class is a window update, otherwise a congestion controller.
+/// Raises `ValueError`.
 #[pyfunction]
 #[pyo3(signature = (scheme, *, name, title, families, params, callbacks, update, interval = None, ecn = None, rack = false, integer_cwnd = false))]
 #[expect(clippy::too_many_arguments, reason = "Python gives them by name")]

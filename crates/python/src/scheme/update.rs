@@ -1,4 +1,5 @@
-//! A window update in Python, in the frame of the built-in ones: slow start, threshold, minimum, one reduction per episode, undo.
+//! A window update in Python, in the frame of the built-in ones: slow start, threshold, minimum, one reduction per
+//! episode, undo.
 
 use std::sync::Arc;
 

@@ -49,8 +49,8 @@ fn credentials(options: &Value, socket: &mut impl Platform) -> Result<Credential
     Ok(if peers.is_empty() { Credentials::unauthenticated(own) } else { Credentials::pinned(own, peers) })
 }
 
-/// The settings of a session and its socket, which connects if an address is given, and otherwise has received a connection attempt. `None` if it was
-/// stopped, or no attempt arrived in time.
+/// The settings of a session and its socket, which connects if an address is given, and otherwise has received a
+/// connection attempt. `None` if it was stopped, or no attempt arrived in time.
 pub(super) fn open(options: &Value, control: &Control) -> Result<Option<(Settings, Udp)>, String> {
     let limits = limits(options);
     let (handshake, mut socket) = match text(options, "call") {
@@ -150,7 +150,8 @@ pub(super) fn source(options: &Value) -> PyResult<Source> {
     })
 }
 
-/// The destination of received data, below these folders of the sender. A name is that of the file, or of the outermost folder.
+/// The destination of received data, below these folders of the sender. A name is that of the file, or of the outermost
+/// folder.
 pub(super) fn destination(
     options: &Value,
     me: Option<Identity>,

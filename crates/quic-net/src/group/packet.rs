@@ -72,7 +72,8 @@ impl KeyType for IvLength {
 }
 
 impl EpochKey {
-    /// Derives both from the secret of an epoch, by HKDF-Expand with SHA-256 (RFC 5869) and a label, the session and the epoch.
+    /// Derives both from the secret of an epoch, by HKDF-Expand with SHA-256 (RFC 5869) and a label, the session and
+    /// the epoch.
     pub fn new(secret: &Secret, session: u32, epoch: u32) -> Self {
         let secret = Prk::new_less_safe(HKDF_SHA256, &secret.0);
         let (session, epoch) = (session.to_be_bytes(), epoch.to_be_bytes());
@@ -108,7 +109,8 @@ impl EpochKey {
         out.extend(sealed.expect("a datagram is shorter than the cipher's maximum").as_ref());
     }
 
-    /// Decrypts the bytes after a header in place. Returns the content; `None` if they were not sealed with this key and header.
+    /// Decrypts the bytes after a header in place. Returns the content; `None` if they were not sealed with this key
+    /// and header.
     pub fn open<'a>(&self, header: Header, sealed: &'a mut [u8]) -> Option<&'a [u8]> {
         let opened = self.key.open_in_place(self.nonce(header.number), Aad::from(header.bytes()), sealed);
         opened.ok().map(|content| &*content)

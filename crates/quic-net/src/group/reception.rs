@@ -27,7 +27,8 @@ pub struct Reception {
 }
 
 impl Reception {
-    /// The group at this address, in this session of the sender that signs by `key`. Packets cannot be decrypted before the first key of an epoch.
+    /// The group at this address, in this session of the sender that signs by `key`. Packets cannot be decrypted before
+    /// the first key of an epoch.
     pub fn new(address: SocketAddr, session: u32, key: PublicKey, now: Time) -> Self {
         Self {
             address,
@@ -51,8 +52,8 @@ impl Reception {
         self.keys.push((epoch, EpochKey::new(secret, self.session, epoch)));
     }
 
-    /// The content of a packet; `None`, with a count of the reason, if it belongs to another session or epoch, was damaged, was forged by a stranger or a member,
-    /// or was replayed. A packet without content is a keep-alive.
+    /// The content of a packet; `None`, with a count of the reason, if it belongs to another session or epoch, was
+    /// damaged, was forged by a stranger or a member, or was replayed. A packet without content is a keep-alive.
     pub fn open(&mut self, packet: &[u8], now: Time, stats: &mut Stats) -> Option<&[u8]> {
         let Some((header, sealed)) = Header::read(packet) else {
             stats.discarded.malformed += 1;

@@ -32,7 +32,8 @@ impl Replay {
         number >= self.end || (number + WINDOW >= self.end && self.seen[word] & bit == 0)
     }
 
-    /// Takes the number, below 2⁶², of an authenticated datagram. Returns false if it is a duplicate, or too old to decide.
+    /// Takes the number, below 2⁶², of an authenticated datagram. Returns false if it is a duplicate, or too old to
+    /// decide.
     #[inline]
     pub fn take(&mut self, number: u64) -> bool {
         if number == u64::MAX || !self.is_fresh(number) {

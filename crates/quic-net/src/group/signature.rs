@@ -1,9 +1,11 @@
-//! Signatures of the sender in packets to a group: one Ed25519 signature [RFC8032] for the root of a hash tree over a few packets.
+//! Signatures of the sender in packets to a group: one Ed25519 signature [RFC8032] for the root of a hash tree over a
+//! few packets.
 //!
-//! Every member has the key that encrypts packets, so that a packet that can be decrypted may be a member's. Each therefore contains a proof that it is
-//! the sender's: the signature, and the hashes by which the receiver computes the root of the tree from the packet alone. A packet is verified when it
-//! arrives, whichever others are lost; the signature of a tree is verified once. The tree is that of Wong and Lam (Digital Signatures for Flows and
-//! Multicasts, IEEE/ACM Transactions on Networking 7(4), 1999), with SHA-256 shortened to 128 bits.
+//! Every member has the key that encrypts packets, so that a packet that can be decrypted may be a member's. Each
+//! therefore contains a proof that it is the sender's: the signature, and the hashes by which the receiver computes the
+//! root of the tree from the packet alone. A packet is verified when it arrives, whichever others are lost; the
+//! signature of a tree is verified once. The tree is that of Wong and Lam (Digital Signatures for Flows and Multicasts,
+//! IEEE/ACM Transactions on Networking 7(4), 1999), with SHA-256 shortened to 128 bits.
 
 use ring::digest::{Context, SHA256};
 use ring::signature::{ED25519, Ed25519KeyPair, KeyPair, UnparsedPublicKey};
@@ -16,7 +18,8 @@ const LEVELS: usize = 3;
 pub const BURST: usize = 1 << LEVELS;
 const HASH: usize = 16;
 const SIGNATURE: usize = 64;
-/// Bytes of the proof at the end of a packet's content: the hashes beside its path, lowest first, its place, and the signature.
+/// Bytes of the proof at the end of a packet's content: the hashes beside its path, lowest first, its place, and the
+/// signature.
 pub const PROOF: u16 = (LEVELS * HASH + 1 + SIGNATURE) as u16;
 /// Roots that are remembered, for packets that overtake those of the tree before.
 const ROOTS: usize = 4;
@@ -183,7 +186,8 @@ mod tests {
         assert_eq!(signer.public_key().0[..], public[..]);
     }
 
-    /// The third of three packets; the proof was computed from the description in `docs/reference/wire-formats.md` by hashlib of Python and by OpenSSL.
+    /// The third of three packets; the proof was computed from the description in `docs/reference/wire-formats.md` by
+    /// hashlib of Python and by OpenSSL.
     #[test]
     fn a_proof_is_as_another_program_computes_it() {
         let signer = Signer::new(&std::array::from_fn(|at| at as u8));

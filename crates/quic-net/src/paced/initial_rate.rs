@@ -1,8 +1,9 @@
 //! The initial rate of a live stream: that of its content, if the scheme's source leaves the initial rate open.
 //!
-//! A scheme that starts far below the rate of a live stream drops data at their deadline before the rate has grown. The rate of the content is
-//! therefore measured first, and becomes the parameter `initial_rate`, up to the initial window of RFC 6928: ten packets per round-trip time of the
-//! handshake. A scheme without that parameter, or with a value from its source, is unchanged.
+//! A scheme that starts far below the rate of a live stream drops data at their deadline before the rate has grown. The
+//! rate of the content is therefore measured first, and becomes the parameter `initial_rate`, up to the initial window
+//! of RFC 6928: ten packets per round-trip time of the handshake. A scheme without that parameter, or with a value from
+//! its source, is unchanged.
 
 use contract::{ParamList, ParamValue};
 use schemes::Entry;

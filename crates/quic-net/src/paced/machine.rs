@@ -1,4 +1,5 @@
-//! The state machine of a paced sender: it decides when a packet leaves, and a [`PacedIo`] fills the packet and sends it.
+//! The state machine of a paced sender: it decides when a packet leaves, and a [`PacedIo`] fills the packet and sends
+//! it.
 
 use std::sync::atomic::Ordering;
 
@@ -76,7 +77,8 @@ impl PacedMachine {
     ///
     /// # Errors
     ///
-    /// A message for users: the scheme does not pace, its parameters do not go together, or it needs what only simulated networks have.
+    /// A message for users: the scheme does not pace, its parameters do not go together, or it needs what only
+    /// simulated networks have.
     pub fn start(
         &mut self,
         offer: &Offer,
@@ -154,7 +156,8 @@ impl PacedMachine {
             self.buffer.resize(capacity, 0);
             let filled = io.fill(header.seq, now, &mut self.buffer).min(capacity);
             let Some(Frame::Data(data)) = Frame::of(&packet, &self.buffer[..filled], 0) else { continue };
-            // padding after the content, so that the packet has the size that the scheme assumes; it adds two bytes for the length of the content
+            // padding after the content, so that the packet has the size that the scheme assumes; it adds two bytes for
+            // the length of the content
             let padding = frame_bytes.saturating_sub(data_length(&data) + 2);
             io.send(&packet, &Datagram::Packet(Frame::Data(Data { padding, ..data })), now)?;
             let stats = io.stats();

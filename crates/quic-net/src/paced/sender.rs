@@ -17,7 +17,8 @@ use crate::{Progress, Scheme, Stats};
 /// Interval at which a flow without an object is polled.
 const POLL_INTERVAL: Duration = Duration::from_millis(2);
 
-/// How long a path may seem to carry shorter packets only before that is believed: this, and this number of round trips, in which quinn tries longer ones.
+/// How long a path may seem to carry shorter packets only before that is believed: this, and this number of round
+/// trips, in which quinn tries longer ones.
 const SHORT: (Duration, u64) = (Duration::from_millis(500), 4);
 /// The time for a path that has carried packets of the scheme: they are more likely lost than too long.
 const SHORTENED: Duration = Duration::from_secs(5);
@@ -25,7 +26,8 @@ const SHORTENED: Duration = Duration::from_secs(5);
 /// A paced sender, on one connection after the other.
 pub(crate) struct PacedSender {
     machine: PacedMachine,
-    /// The receiver is ready for an object, and the rate of its content is measured until this time at the latest, before the first packet.
+    /// The receiver is ready for an object, and the rate of its content is measured until this time at the latest,
+    /// before the first packet.
     start_at: Option<Time>,
     /// The number of the packet with which the content of the current object begins, once the receiver is ready for it.
     carries_from: Option<u64>,

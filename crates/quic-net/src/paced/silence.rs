@@ -1,7 +1,8 @@
-//! A path that acknowledges nothing: the rate is halved within a few round-trip times, whatever feedback the scheme expects, and when.
+//! A path that acknowledges nothing: the rate is halved within a few round-trip times, whatever feedback the scheme
+//! expects, and when.
 //!
-//! Schemes of papers halve their rates after other times, or never: to some, silence is the absence of congestion. QUIC acknowledges every packet with a
-//! DATAGRAM frame, so that here silence is an interruption [RFC8085 §3.1].
+//! Schemes of papers halve their rates after other times, or never: to some, silence is the absence of congestion. QUIC
+//! acknowledges every packet with a DATAGRAM frame, so that here silence is an interruption [RFC8085 §3.1].
 
 use units::{Duration, Time};
 
@@ -65,7 +66,8 @@ mod tests {
 
     const RTT: Duration = Duration::from_millis(75);
 
-    /// Packets in each of the first periods of 400 ms of a sender with this interval, and an acknowledgement at this time.
+    /// Packets in each of the first periods of 400 ms of a sender with this interval, and an acknowledgement at this
+    /// time.
     fn sent(gap: Duration, ack_at: Time) -> Vec<u64> {
         let (mut silence, mut counts) = (Silence::new(), vec![0; 8]);
         let mut now = Time::ZERO;

@@ -376,7 +376,8 @@ impl<'a> ControllerLoop<'a> {
             let mut bytes = Vec::new();
             task.write(&mut bytes);
             let mut stream = connection.send_stream(stream);
-            // an agent's flow control has room for the longest task; without it there is none, and the connection has no use
+            // an agent's flow control has room for the longest task; without it there is none, and the connection has
+            // no use
             let _ = stream.write(&bytes);
             let _ = stream.finish();
         }

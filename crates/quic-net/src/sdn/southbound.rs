@@ -1,5 +1,5 @@
-//! The southbound channel at an agent: its connection with the controller, and the agent's state machine. Measurement and execution belong to the
-//! forwarder.
+//! The southbound channel at an agent: its connection with the controller, and the agent's state machine. Measurement
+//! and execution belong to the forwarder.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -31,9 +31,11 @@ pub enum Received {
     Message(ControlMessage),
 }
 
-/// An agent's end of the southbound channel, which connects until the controller has assigned a task, and the agent's state machine.
+/// An agent's end of the southbound channel, which connects until the controller has assigned a task, and the agent's
+/// state machine.
 ///
-/// It is sans-IO: the forwarder passes it datagrams from the controller's address, and [`SouthboundChannel::flush`] returns what is to be sent there.
+/// It is sans-IO: the forwarder passes it datagrams from the controller's address, and [`SouthboundChannel::flush`]
+/// returns what is to be sent there.
 pub struct SouthboundChannel {
     to: SocketAddr,
     config: ClientConfig,
@@ -110,7 +112,8 @@ impl Protocol for Channel {
                 self.stream = connection.streams().open(Dir::Bi);
                 if let Some(stream) = self.stream {
                     let mut stream = connection.send_stream(stream);
-                    // a controller's flow control has room for it; without it there is no task, and the connection has no use
+                    // a controller's flow control has room for it; without it there is no task, and the connection has
+                    // no use
                     let _ = stream.write(&self.attach);
                     let _ = stream.finish();
                 }

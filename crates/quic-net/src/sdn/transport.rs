@@ -10,8 +10,8 @@ use wire::sdn::{ALPN, Attach, Task};
 
 use crate::{Credentials, Limits, Pins, server_config, span};
 
-/// Assumed round-trip time of a connection without a sample [RFC9002 §6.2.2]: the first Initial packet is repeated after three times as long, since a
-/// controller may start after its agents.
+/// Assumed round-trip time of a connection without a sample [RFC9002 §6.2.2]: the first Initial packet is repeated
+/// after three times as long, since a controller may start after its agents.
 const INITIAL_RTT: Duration = Duration::from_millis(100);
 /// Bytes of messages in DATAGRAM frames that may wait at an end.
 const DATAGRAMS: usize = 1 << 18;
@@ -54,7 +54,8 @@ pub(crate) fn controller(
     server_config(crypto, Arc::new(transport), platform)
 }
 
-/// Appends what has arrived of a stream to `inbound`; its flow control limits the sum. Returns whether the other end has ended the stream.
+/// Appends what has arrived of a stream to `inbound`; its flow control limits the sum. Returns whether the other end
+/// has ended the stream.
 pub(crate) fn read_whole(connection: &mut Connection, id: StreamId, inbound: &mut Vec<u8>) -> bool {
     let mut stream = connection.recv_stream(id);
     let Ok(mut chunks) = stream.read(true) else { return false };

@@ -251,7 +251,8 @@ impl<A: Application> Session<'_, A> {
         progress.content.store(self.stats.content, Ordering::Relaxed);
     }
 
-    /// Counters of the path of a windowed flow. The round-trip time is quinn's smoothed one, sampled at each invocation.
+    /// Counters of the path of a windowed flow. The round-trip time is quinn's smoothed one, sampled at each
+    /// invocation.
     fn count(&mut self, path: &PathStats, handshaking: bool) {
         let meter = &mut self.stats.meter;
         if !handshaking {

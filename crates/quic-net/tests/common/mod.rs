@@ -163,8 +163,8 @@ pub fn is_data(bytes: &[u8]) -> bool {
     bytes.len() > group::OVERHEAD as usize
 }
 
-/// A network that copies datagrams to the group for each of `members`, 10 ms away, and passes every datagram that would arrive through `impair`, with
-/// whether it was sent to the group.
+/// A network that copies datagrams to the group for each of `members`, 10 ms away, and passes every datagram that would
+/// arrive through `impair`, with whether it was sent to the group.
 pub fn network(
     members: u8,
     mut impair: impl FnMut(InFlight, bool) -> Vec<InFlight> + Send + 'static,

@@ -1,4 +1,5 @@
-//! Connections of quinn-proto over one bottleneck, in virtual time: a FIFO queue with a limit, a rate and a delay towards the servers, a delay back.
+//! Connections of quinn-proto over one bottleneck, in virtual time: a FIFO queue with a limit, a rate and a delay
+//! towards the servers, a delay back.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;

@@ -54,7 +54,8 @@ struct Quantities {
 }
 
 impl Quantities {
-    /// The field of this name, and what quinn's number is multiplied by: quinn writes round-trip times in seconds, where the draft has ms.
+    /// The field of this name, and what quinn's number is multiplied by: quinn writes round-trip times in seconds,
+    /// where the draft has ms.
     fn field(&self, name: &str) -> (Option<f64>, f64) {
         match name {
             "congestion_window" => (self.window, 1.0),
@@ -90,7 +91,8 @@ impl Ours {
         })
     }
 
-    /// Asserts that these fields are equal in both logs at every instant at which quinn writes, within a margin each; returns how often each was compared.
+    /// Asserts that these fields are equal in both logs at every instant at which quinn writes, within a margin each;
+    /// returns how often each was compared.
     pub fn compare<const N: usize>(&self, theirs: &Theirs, fields: [(&str, f64); N], of: &str) -> [usize; N] {
         let ours = self.0.lock().expect("nobody panicked");
         let theirs = theirs.metrics();

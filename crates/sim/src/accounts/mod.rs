@@ -1,4 +1,5 @@
-//! Counters and records of a run: the balance of packets, drops, the digest of events, series, events, and distributions of delays.
+//! Counters and records of a run: the balance of packets, drops, the digest of events, series, events, and
+//! distributions of delays.
 
 mod packets;
 mod recorder;
@@ -81,7 +82,8 @@ impl Accounts {
         self.packet_hops += packets;
     }
 
-    /// Counts a dropped packet, which carries data of its flow or acknowledges them. Control messages belong to no flow.
+    /// Counts a dropped packet, which carries data of its flow or acknowledges them. Control messages belong to no
+    /// flow.
     pub(crate) fn count_dropped(&mut self, flow: FlowId, why: DropReason, has_data: bool) {
         if flow.index() < self.flows {
             let drops = &mut self.flow_drops[why as usize];
@@ -174,8 +176,8 @@ impl Accounts {
         self.recorder.take_recorded()
     }
 
-    /// The trace of a run at `now`, with `recorded` and `in_flight` packets, and without records of applications and ports. Distributions of hosts
-    /// move into it unless `keep`.
+    /// The trace of a run at `now`, with `recorded` and `in_flight` packets, and without records of applications and
+    /// ports. Distributions of hosts move into it unless `keep`.
     pub(crate) fn trace(
         &mut self,
         recorded: Recorded,

@@ -1,4 +1,5 @@
-//! The state of a record of packets: which packet has which number, what is known of its present hop, and what counters were last.
+//! The state of a record of packets: which packet has which number, what is known of its present hop, and what counters
+//! were last.
 
 use contract::{Count, DropReason, Ecn, EndpointId, Meter, Packet, PacketId, PortId};
 use stack::ndn::{self, Tally};
@@ -236,7 +237,8 @@ impl PacketRecorder {
 
     // ---- counters
 
-    /// Writes how the counters of an endpoint or a state machine have changed. `true_time` is that of an instant by its clock.
+    /// Writes how the counters of an endpoint or a state machine have changed. `true_time` is that of an instant by its
+    /// clock.
     pub(crate) fn meter(
         &mut self,
         endpoint: EndpointId,

@@ -159,7 +159,8 @@ impl Recorder {
         !self.offered.is_empty()
     }
 
-    /// Records the values and events that endpoints offered at `now` by true time; endpoints only know the time of their clocks.
+    /// Records the values and events that endpoints offered at `now` by true time; endpoints only know the time of
+    /// their clocks.
     pub(super) fn take_notes(&mut self, now: Time, notes: &mut Notes) {
         for note in notes.pending.drain(..) {
             let endpoint = note.from.endpoint.index();

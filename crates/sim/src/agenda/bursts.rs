@@ -1,7 +1,8 @@
-//! Bursts: arrivals at one instant on many links, such as those of the copies for the members of a group, with one entry in the agenda.
+//! Bursts: arrivals at one instant on many links, such as those of the copies for the members of a group, with one
+//! entry in the agenda.
 //!
-//! A burst keeps the sequence number that each of its arrivals would have as an entry of its own, and is handled only up to the next other entry.
-//! The order of events is therefore the same as without bursts.
+//! A burst keeps the sequence number that each of its arrivals would have as an entry of its own, and is handled only
+//! up to the next other entry. The order of events is therefore the same as without bursts.
 
 use contract::PortId;
 use units::Time;
@@ -95,7 +96,8 @@ impl Agenda {
         self.bursts.ports = ports;
     }
 
-    /// Adds an arrival at the end of a port's link, unless its time is [`Time::NEVER`]. Those at the same time have one entry.
+    /// Adds an arrival at the end of a port's link, unless its time is [`Time::NEVER`]. Those at the same time have one
+    /// entry.
     #[inline]
     pub(crate) fn push_arrival(&mut self, time: Time, port: u32) {
         let Bursts { list, open, .. } = &mut self.bursts;
@@ -110,7 +112,8 @@ impl Agenda {
         self.push_first_arrival(time, port);
     }
 
-    /// Adds an arrival that no burst takes. It begins one, or if these have few arrivals, the second one at the time does.
+    /// Adds an arrival that no burst takes. It begins one, or if these have few arrivals, the second one at the time
+    /// does.
     #[inline(never)]
     fn push_first_arrival(&mut self, time: Time, port: u32) {
         if time == Time::NEVER {
@@ -137,7 +140,8 @@ impl Agenda {
         number
     }
 
-    /// Begins the burst of a fan with the arrival of its first port, and returns its number. [`Agenda::push_of_fan`] adds the others.
+    /// Begins the burst of a fan with the arrival of its first port, and returns its number. [`Agenda::push_of_fan`]
+    /// adds the others.
     pub(crate) fn begin_fan(&mut self, time: Time, port: PortId, fan: FanId) -> u32 {
         let number = self.begin_burst(time, port.0);
         self.bursts.list[number as usize].fan = Some(fan);
@@ -153,8 +157,9 @@ impl Agenda {
         burst.members.push(Member { number, port: port.0 });
     }
 
-    /// Makes the burst that has `count` arrivals, all of them of ports that are `of_fan`, the burst of a fan. Returns these ports in the order of
-    /// their arrivals; `None` if there is no such burst. Arrivals of these ports are due at `at`, and none is stale.
+    /// Makes the burst that has `count` arrivals, all of them of ports that are `of_fan`, the burst of a fan. Returns
+    /// these ports in the order of their arrivals; `None` if there is no such burst. Arrivals of these ports are due at
+    /// `at`, and none is stale.
     pub(crate) fn name_fan(
         &mut self,
         at: Time,
@@ -179,7 +184,8 @@ impl Agenda {
         self.bursts.ports <= MAX_INDEX / 4
     }
 
-    /// Takes a burst from its entry, which was popped, and the number of its arrivals that are to be handled now. `None` if `what` is no burst.
+    /// Takes a burst from its entry, which was popped, and the number of its arrivals that are to be handled now.
+    /// `None` if `what` is no burst.
     pub(crate) fn take_burst(&mut self, now: Time, what: AgendaEvent) -> Option<(Burst, [usize; 2])> {
         let number = what.index().checked_sub(self.bursts.ports)?;
         let open = &mut self.bursts.open[place(now)];

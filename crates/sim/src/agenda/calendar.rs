@@ -1,8 +1,10 @@
-//! The near future of a large agenda: a calendar queue [Brown, "Calendar queues", CACM 31(10), 1988] whose days are sorted when they begin.
+//! The near future of a large agenda: a calendar queue [Brown, "Calendar queues", CACM 31(10), 1988] whose days are
+//! sorted when they begin.
 //!
-//! Its cost does not grow with the number of events, and the events of the next days are known, so that what they need can be requested from
-//! memory. Events beyond its last day, such as timers, are in lists of a month each, which are moved into the days when the month begins; those of the
-//! present month, and those beyond the last month, are in a heap. The length of a day follows the number of events: a few per day.
+//! Its cost does not grow with the number of events, and the events of the next days are known, so that what they need
+//! can be requested from memory. Events beyond its last day, such as timers, are in lists of a month each, which are
+//! moved into the days when the month begins; those of the present month, and those beyond the last month, are in a
+//! heap. The length of a day follows the number of events: a few per day.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -48,7 +50,8 @@ pub(super) struct Calendar {
 struct Counts {
     /// Days that had events.
     days: u64,
-    /// Instants that had events: a shorter day does not divide those of one instant, such as copies for the members of a group.
+    /// Instants that had events: a shorter day does not divide those of one instant, such as copies for the members of
+    /// a group.
     instants: u64,
     events: u64,
     /// Events that were added beyond the last day.
@@ -67,15 +70,17 @@ const MONTH: u32 = 20;
 const MONTHS: u64 = 1 << 12;
 /// Length of a day at first: 2^10 ns.
 const SHIFT: u32 = 10;
-/// How many events ahead what they need is requested, as far as it depends on nothing else, and the rest. A day can have many: the copies for the
-/// members of a group arrive at one instant, and the caches do not hold what all of them need.
+/// How many events ahead what they need is requested, as far as it depends on nothing else, and the rest. A day can
+/// have many: the copies for the members of a group arrive at one instant, and the caches do not hold what all of them
+/// need.
 const LATER: usize = 32;
 const SOON: usize = 16;
 /// Bits of a word of `occupied`.
 const WORD: usize = u64::BITS as usize;
 
-/// Lists without events, by the power of two of their capacity. A day takes one when it gets events and gives it back when it is over, so that
-/// memory grows with the days that have events at the same time, and the lists that days share stay in the caches.
+/// Lists without events, by the power of two of their capacity. A day takes one when it gets events and gives it back
+/// when it is over, so that memory grows with the days that have events at the same time, and the lists that days share
+/// stay in the caches.
 #[derive(Debug, Default)]
 struct Spare(Vec<Vec<Vec<Key>>>);
 
@@ -279,7 +284,8 @@ impl Calendar {
         })
     }
 
-    /// Changes the length of a day if there were too few or too many events in it, and the number of days if too many events were beyond.
+    /// Changes the length of a day if there were too few or too many events in it, and the number of days if too many
+    /// events were beyond.
     #[cold]
     fn check_days(&mut self, far: &mut Heap) {
         let Counts { days, instants, events, far: beyond } = std::mem::take(&mut self.counts);
@@ -320,8 +326,8 @@ impl Calendar {
         keys.into_iter().for_each(|key| self.push(key, far));
     }
 
-    /// Calls `later` with events that are up to [`LATER`] events ahead, and `soon` with those up to [`SOON`] ahead. When a day begins, `later` gets
-    /// events of the next day that has any.
+    /// Calls `later` with events that are up to [`LATER`] events ahead, and `soon` with those up to [`SOON`] ahead.
+    /// When a day begins, `later` gets events of the next day that has any.
     #[inline]
     pub(super) fn upcoming(&mut self, mut soon: impl FnMut(AgendaEvent), mut later: impl FnMut(AgendaEvent)) {
         let begins = std::mem::take(&mut self.begins);

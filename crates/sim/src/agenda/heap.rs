@@ -1,13 +1,13 @@
-//! A 4-ary heap, whose four children of an entry are one cache line. The place of a popped entry stays open until the next push fills it, so that
-//! handling one event and scheduling the next is one walk down the heap instead of two.
+//! A 4-ary heap, whose four children of an entry are one cache line. The place of a popped entry stays open until the
+//! next push fills it, so that handling one event and scheduling the next is one walk down the heap instead of two.
 
 use super::{ABSENT, Key};
 
 /// Entries, earliest first.
 #[derive(Debug, Default)]
 pub(super) struct Heap {
-    /// The entry at place `p` is number `p % 4` of family `p / 4`. The root is at place [`ROOT`], and the children of place `p` are family
-    /// `p - 2`. Places without an entry are [`ABSENT`].
+    /// The entry at place `p` is number `p % 4` of family `p / 4`. The root is at place [`ROOT`], and the children of
+    /// place `p` are family `p - 2`. Places without an entry are [`ABSENT`].
     families: Vec<Family>,
     /// One past the last place with an entry; [`ROOT`] or zero if there is none.
     end: usize,
@@ -54,7 +54,8 @@ impl Heap {
         self.open.then_some(first)
     }
 
-    /// Fills the place of the entry that was popped last, if no push has. Returns the earliest entry; [`ABSENT`] if there is none.
+    /// Fills the place of the entry that was popped last, if no push has. Returns the earliest entry; [`ABSENT`] if
+    /// there is none.
     #[inline(always)]
     pub(super) fn close(&mut self) -> Key {
         if self.open {

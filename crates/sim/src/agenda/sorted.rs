@@ -1,14 +1,15 @@
-//! The arrivals and departures of a small network in order. A new one is nearly always due after most of the others, because links of equal
-//! delay keep the order of what they transmit, or before most of them, as the next packet on a busy link: it moves past the few others, and the
-//! earliest one is taken without a comparison.
+//! The arrivals and departures of a small network in order. A new one is nearly always due after most of the others,
+//! because links of equal delay keep the order of what they transmit, or before most of them, as the next packet on a
+//! busy link: it moves past the few others, and the earliest one is taken without a comparison.
 
 use super::{Key, nanos};
 
-/// Events in order, from `first` to before `end`. They wander towards the end of the places, and are moved back when they come to `limit`.
+/// Events in order, from `first` to before `end`. They wander towards the end of the places, and are moved back when
+/// they come to `limit`.
 #[derive(Debug)]
 pub(super) struct Sorted {
-    /// At `end` is [`super::ABSENT`], so that an empty list needs no case of its own. The [`REACH`] places before it have events, those that were taken
-    /// included, or zero.
+    /// At `end` is [`super::ABSENT`], so that an empty list needs no case of its own. The [`REACH`] places before it
+    /// have events, those that were taken included, or zero.
     places: Box<[Entry; LENGTH + REACH + 2]>,
     first: usize,
     end: usize,
@@ -31,7 +32,8 @@ const REACH: usize = 8;
 const LENGTH: usize = 1 << 11;
 /// With so many events they are not moved, and new ones are refused at `limit`.
 const MAX: usize = 1008;
-/// Free places on either side of the events when they are moved, beside half of their number: few, because all of them pass through the caches.
+/// Free places on either side of the events when they are moved, beside half of their number: few, because all of them
+/// pass through the caches.
 const ROOM: usize = 128;
 
 impl Default for Sorted {
@@ -54,8 +56,8 @@ impl Sorted {
         self.places[place % LENGTH..].first_chunk_mut().expect("there are as many behind the last place")
     }
 
-    /// Adds an event that was created after all others and is not due before those that were taken. Returns false if it is refused: there is no
-    /// room, or its place is too far from both ends.
+    /// Adds an event that was created after all others and is not due before those that were taken. Returns false if it
+    /// is refused: there is no room, or its place is too far from both ends.
     #[inline(always)]
     pub(super) fn push(&mut self, key: Key) -> bool {
         let new = Entry { time: nanos(key), order: key as u64 };
@@ -73,7 +75,8 @@ impl Sorted {
         reaches
     }
 
-    /// Moves the events that are later than a new one away from the first. The earliest of the last [`REACH`] is not later.
+    /// Moves the events that are later than a new one away from the first. The earliest of the last [`REACH`] is not
+    /// later.
     #[inline(always)]
     fn push_from_end(&mut self, new: Entry) {
         let last: &mut [Entry; REACH + 2] = self.from(self.end - REACH);
@@ -90,7 +93,8 @@ impl Sorted {
         self.end += 1;
     }
 
-    /// Moves the events that are due before a new one, or at the same time, away from the end. The one behind the first [`REACH`] is later.
+    /// Moves the events that are due before a new one, or at the same time, away from the end. The one behind the first
+    /// [`REACH`] is later.
     #[inline(always)]
     fn push_from_first(&mut self, new: Entry) {
         self.first -= 1;
@@ -151,7 +155,8 @@ mod tests {
 
     use super::*;
 
-    /// Links of two delays, and every seventh event as the next one on a busy link: the events wander through all places, and are moved back.
+    /// Links of two delays, and every seventh event as the next one on a busy link: the events wander through all
+    /// places, and are moved back.
     #[test]
     fn events_that_are_moved_keep_their_order() {
         for count in [1, 9, 300, MAX - 1] {

@@ -2,7 +2,8 @@
 
 use units::{Bytes, Duration, Rate};
 
-/// A token bucket: it is full at the start, tokens for `rate` flow in up to `burst`, and a packet takes as many as it has bytes.
+/// A token bucket: it is full at the start, tokens for `rate` flow in up to `burst`, and a packet takes as many as it
+/// has bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TokenBucket {
     /// Rate; above zero and below [`Rate::UNLIMITED`].
@@ -29,12 +30,13 @@ pub struct Impair {
     pub jitter: Option<Jitter>,
     /// Packets that overtake others.
     pub reorder: Option<Reorder>,
-    /// If above zero, packets arrive only at multiples of this time: those that were to arrive since the last one arrive together.
+    /// If above zero, packets arrive only at multiples of this time: those that were to arrive since the last one
+    /// arrive together.
     pub release_every: Duration,
 }
 
-/// The loss model of Gilbert and Elliott: a good and a bad state, with a probability of loss each. The state decides about a packet, then it changes
-/// with a probability. netem calls the four p, r, 1-h and 1-k.
+/// The loss model of Gilbert and Elliott: a good and a bad state, with a probability of loss each. The state decides
+/// about a packet, then it changes with a probability. netem calls the four p, r, 1-h and 1-k.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GilbertElliott {
     /// Probability of a change from good to bad, per packet.

@@ -11,8 +11,8 @@ const PORTS_AHEAD: usize = 16;
 const SLOTS_AHEAD: usize = 8;
 
 impl Fabric {
-    /// Offers one packet for all of them to the branches of a group's tree at `node` from number `first` on, as long as their links are idle, and
-    /// schedules its arrivals. Returns the number of the first branch whose link is not.
+    /// Offers one packet for all of them to the branches of a group's tree at `node` from number `first` on, as long as
+    /// their links are idle, and schedules its arrivals. Returns the number of the first branch whose link is not.
     #[inline]
     pub(crate) fn launch<const LARGE: bool>(
         &mut self,

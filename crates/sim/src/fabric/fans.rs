@@ -1,8 +1,9 @@
 //! Fans: the ports to the branches of a multicast tree at a node, as long as their links are idle and in equal states.
 //!
-//! The packets on these links and their transmitters are kept once, by a model of all these ports; counters of packets are added to those of the
-//! ports when the fan ends. It ends when anything but a packet of the group is offered to one of its ports, when such a port is read or changed,
-//! and when the tree changes. Its ports then have the states that they would have without it.
+//! The packets on these links and their transmitters are kept once, by a model of all these ports; counters of packets
+//! are added to those of the ports when the fan ends. It ends when anything but a packet of the group is offered to one
+//! of its ports, when such a port is read or changed, and when the tree changes. Its ports then have the states that
+//! they would have without it.
 
 use contract::{FlowId, GroupId, NodeId, PacketId, PortId};
 use units::Time;
@@ -84,7 +85,8 @@ pub(crate) struct FanOffer {
 }
 
 impl Fabric {
-    /// Offers one packet to all branches of a group's tree at `node`. `None` if they are no fan, or one whose links are not idle, which ends.
+    /// Offers one packet to all branches of a group's tree at `node`. `None` if they are no fan, or one whose links are
+    /// not idle, which ends.
     #[inline]
     pub(crate) fn launch_fan(
         &mut self,
@@ -107,8 +109,8 @@ impl Fabric {
         Some(FanOffer { fan: FanId { number, generation: fan.generation }, ports: fan.ports.len(), arrive })
     }
 
-    /// Makes a fan of the branches of a group's tree at `node`, whose links were all idle when a packet was offered to them now, if their states are
-    /// equal and one burst has their next arrivals.
+    /// Makes a fan of the branches of a group's tree at `node`, whose links were all idle when a packet was offered to
+    /// them now, if their states are equal and one burst has their next arrivals.
     pub(crate) fn form_fan(&mut self, group: GroupId, node: NodeId, now: Time, agenda: &mut Agenda) {
         let Self { ports, trees, spare, fans, .. } = self;
         let Some(Some(tree)) = trees.get_mut(group.index()) else { return };
@@ -153,7 +155,8 @@ impl Fabric {
         ports[1..].iter().for_each(|(port, _)| agenda.push_of_fan(burst, *port));
     }
 
-    /// The first packet on the links of a fan, which arrives now, and when the next one does; `None` if the fan has ended.
+    /// The first packet on the links of a fan, which arrives now, and when the next one does; `None` if the fan has
+    /// ended.
     #[inline]
     pub(crate) fn first_of_fan(&mut self, fan: FanId, now: Time) -> Option<(PacketId, Time)> {
         let state = self.fans.list.get_mut(fan.number as usize)?;

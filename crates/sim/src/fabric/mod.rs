@@ -1,7 +1,7 @@
 //! The network between the nodes: ports with their queues and links, routes, and multicast trees.
 //!
-//! A [`Fabric`] has no endpoints and schedules nothing. Each method takes the present instant and returns the events to schedule or the
-//! packets to drop.
+//! A [`Fabric`] has no endpoints and schedules nothing. Each method takes the present instant and returns the events to
+//! schedule or the packets to drop.
 
 mod copies;
 mod fans;
@@ -69,7 +69,8 @@ pub(crate) struct Fabric {
     pub(crate) dropped: Dropped,
 }
 
-/// In a network of this number of ports, what an event needs is rarely in a cache. With 4000, requests for it take more time than they save.
+/// In a network of this number of ports, what an event needs is rarely in a cache. With 4000, requests for it take more
+/// time than they save.
 const MANY_PORTS: usize = 5000;
 
 /// Both directions of a link.
@@ -217,7 +218,8 @@ impl Fabric {
         self.pins.push(route);
     }
 
-    /// Restores the route that was pinned at `at` for `to` during the run, with effect from the next [`Fabric::reroute`].
+    /// Restores the route that was pinned at `at` for `to` during the run, with effect from the next
+    /// [`Fabric::reroute`].
     pub(crate) fn unpin(&mut self, at: NodeId, to: NodeId) {
         let same = |route: &RouteSpec| (route.at, route.to) == (at, to);
         self.pins.retain(|route| !same(route));
@@ -271,7 +273,8 @@ impl Fabric {
         }
     }
 
-    /// Requests what else the next arrival at the end of `port`'s link needs. Returns the packet and the node that it arrives at; `None` for a burst.
+    /// Requests what else the next arrival at the end of `port`'s link needs. Returns the packet and the node that it
+    /// arrives at; `None` for a burst.
     #[inline]
     pub(crate) fn prefetch_arrival(&self, port: PortId) -> Option<(PacketId, NodeId)> {
         let port = self.ports.get(port.index())?;
@@ -299,7 +302,8 @@ impl Fabric {
         self.ports[port.index()].prefetch_offer();
     }
 
-    /// Requests where [`Fabric::ahead`] finds the packet that arrives `ahead` packets after the first at the end of `port`'s link.
+    /// Requests where [`Fabric::ahead`] finds the packet that arrives `ahead` packets after the first at the end of
+    /// `port`'s link.
     #[inline]
     pub(crate) fn prefetch_ahead(&self, port: PortId, ahead: u32) {
         self.ports[port.index()].prefetch_ahead(ahead);
@@ -336,15 +340,16 @@ impl Fabric {
         self.ports[port.index()].set_cap(now, rate, arena)
     }
 
-    /// Changes the delay of a port's link; routes follow with the next [`Fabric::reroute`]. Returns the events to schedule.
+    /// Changes the delay of a port's link; routes follow with the next [`Fabric::reroute`]. Returns the events to
+    /// schedule.
     pub(crate) fn set_delay(&mut self, port: PortId, delay: Duration, now: Time) -> Vec<Offer> {
         self.note_change(port);
         self.edges[port.index()].set_delay(delay.as_nanos());
         self.ports[port.index()].set_delay(now, delay)
     }
 
-    /// Takes a port's link down or up. Routes follow with the next [`Fabric::reroute`], unless the change is `hidden` from them. Returns
-    /// the packets that are lost, counted as drops of the port.
+    /// Takes a port's link down or up. Routes follow with the next [`Fabric::reroute`], unless the change is `hidden`
+    /// from them. Returns the packets that are lost, counted as drops of the port.
     pub(crate) fn set_up(&mut self, port: PortId, up: bool, hidden: bool, now: Time) -> Vec<PacketId> {
         self.note_change(port);
         self.edges[port.index()].set_up(up && !hidden);
@@ -367,7 +372,8 @@ impl Fabric {
         self.ports[port.index()].count_backlog(now);
     }
 
-    /// Lets each service of a discipline have an event at its instant, for records of drops in order of time. Call it before the run.
+    /// Lets each service of a discipline have an event at its instant, for records of drops in order of time. Call it
+    /// before the run.
     pub(crate) fn serve_promptly(&mut self) {
         self.ports.iter_mut().for_each(Port::serve_promptly);
     }
@@ -388,7 +394,8 @@ impl Fabric {
         self.ports.iter_mut().for_each(Port::log_packets);
     }
 
-    /// The packet that a port accepted or served last, and when its transmission starts and ends; `None` if the port has no packet.
+    /// The packet that a port accepted or served last, and when its transmission starts and ends; `None` if the port
+    /// has no packet.
     pub(crate) fn last_transmission(&self, port: PortId) -> Option<(PacketId, Time, Time)> {
         self.ports[port.index()].transmissions().last()
     }

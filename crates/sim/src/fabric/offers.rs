@@ -23,12 +23,14 @@ pub(crate) enum OfferPath {
     Fast,
     /// The queue discipline: the port is up, has one, a trace or a bucket neither, and nobody looks at it.
     Discipline,
-    /// The ring, after the policer, as of the plan of a trace or a shaper: the port is up and has any of them, no queue discipline, and nobody
-    /// looks at it.
+    /// The ring, after the policer, as of the plan of a trace or a shaper: the port is up and has any of them, no queue
+    /// discipline, and nobody looks at it.
     Planned,
-    /// The ring as well, and the state machine of the node sees offers, departures or both: otherwise as [`OfferPath::Fast`].
+    /// The ring as well, and the state machine of the node sees offers, departures or both: otherwise as
+    /// [`OfferPath::Fast`].
     Observed,
-    /// Any other port. This path is the definition: every other is equal to it, packet by packet (`tests/oracle/oracle.py` compares trace hashes).
+    /// Any other port. This path is the definition: every other is equal to it, packet by packet
+    /// (`tests/oracle/oracle.py` compares trace hashes).
     Slow,
     /// The fan of which the port is, see [`super::Fabric::form_fan`].
     Fan,

@@ -1,8 +1,8 @@
 //! One direction of a link and its queue.
 //!
-//! A FIFO at a constant rate needs no event at a departure: the times at which a packet will start, leave and arrive are known when it is
-//! accepted. All accepted packets are in one ring in that order; only the first has an agenda entry. The same holds for a FIFO whose rate follows
-//! a trace ([`TraceCursor`]). Ports with a queue discipline
+//! A FIFO at a constant rate needs no event at a departure: the times at which a packet will start, leave and arrive
+//! are known when it is accepted. All accepted packets are in one ring in that order; only the first has an agenda
+//! entry. The same holds for a FIFO whose rate follows a trace ([`TraceCursor`]). Ports with a queue discipline
 //! ([`Discipline`]) decide at each departure, as of its instant, but when something else happens at the port.
 
 mod bucket;
@@ -63,8 +63,8 @@ pub(crate) enum LinkEffect {
     Passes,
 }
 
-/// A port, by ownership and laid out by cache lines: the first has the fields of every arrival, the second those of every offer, the third
-/// those of packets that wait.
+/// A port, by ownership and laid out by cache lines: the first has the fields of every arrival, the second those of
+/// every offer, the third those of packets that wait.
 #[repr(C, align(64))]
 pub(crate) struct Port {
     /// Accepted packets that have not arrived.
@@ -186,13 +186,15 @@ impl Port {
         if cold.observers.tap || cold.observers.router_ahead { LinkEffect::Shows } else { LinkEffect::Passes }
     }
 
-    /// Whether a packet is captured or shown to the state machine of a node at the end of the link, as [`LinkEffect::Shows`].
+    /// Whether a packet is captured or shown to the state machine of a node at the end of the link, as
+    /// [`LinkEffect::Shows`].
     #[inline]
     pub(crate) fn shows(&self) -> bool {
         self.cold.observers.tap || self.cold.observers.router_ahead
     }
 
-    /// Holds a packet on the impaired link until it arrives at `at`, unless that is now and it overtakes none. Returns whether it is held.
+    /// Holds a packet on the impaired link until it arrives at `at`, unless that is now and it overtakes none. Returns
+    /// whether it is held.
     #[inline]
     pub(crate) fn holds(&mut self, packet: PacketId, at: Time, now: Time) -> bool {
         let Some(impairments) = &mut self.cold.present().impairments else { return false };
@@ -333,8 +335,8 @@ impl Port {
         self.ring.len()
     }
 
-    /// Sets the observers: whether the router of its node observes offers and departures, and whether the port is of (`has_router`) and the link
-    /// leads to a node with a state machine.
+    /// Sets the observers: whether the router of its node observes offers and departures, and whether the port is of
+    /// (`has_router`) and the link leads to a node with a state machine.
     pub(crate) fn observe(&mut self, [offers, departures]: [bool; 2], has_router: bool, to_router: bool) {
         let departures = departures.then(ObservedDepartures::default);
         let Observers { tap, logged, .. } = self.cold.observers;
@@ -405,8 +407,8 @@ impl Port {
             .map_or(self.transmitter.rate, |shaper| shaper.rate().min(self.transmitter.rate))
     }
 
-    /// Decides whether a packet exceeds the policer, or can never pass the shaper. Returns the reason to drop it; a packet that conforms takes
-    /// tokens of the policer.
+    /// Decides whether a packet exceeds the policer, or can never pass the shaper. Returns the reason to drop it; a
+    /// packet that conforms takes tokens of the policer.
     #[inline]
     pub(super) fn police(&mut self, now: Time, size_bytes: u32) -> Option<DropReason> {
         if !self.paths.policed && !self.paths.shaped {
@@ -419,7 +421,8 @@ impl Port {
         (exceeds || too_large).then_some(DropReason::Policed)
     }
 
-    /// Changes the random loss. It is then independent from packet to packet, by the stream that `random` begins unless there is one.
+    /// Changes the random loss. It is then independent from packet to packet, by the stream that `random` begins unless
+    /// there is one.
     pub(crate) fn set_loss(&mut self, loss: f64, random: impl FnOnce() -> Random) {
         self.cold.loss = loss;
         self.cold.loss_random.get_or_insert_with(|| Box::new(random()));

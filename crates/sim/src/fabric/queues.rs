@@ -1,5 +1,5 @@
-//! Packets at queues: the fast paths of offers to a plain FIFO and to a queue discipline, and the slow path of ports with a router that
-//! observes them, with a trace or a policer, or without a link that is up.
+//! Packets at queues: the fast paths of offers to a plain FIFO and to a queue discipline, and the slow path of ports
+//! with a router that observes them, with a trace or a policer, or without a link that is up.
 
 use contract::{Arena, DropReason, Packet, PacketId, PortId};
 use units::{Duration, Time};
@@ -80,7 +80,8 @@ impl Fabric {
         self.ports[port.index()].offer_path()
     }
 
-    /// Offers a packet to the FIFO of a port with [`OfferPath::Observed`]. Returns also what to report to the router that observes departures.
+    /// Offers a packet to the FIFO of a port with [`OfferPath::Observed`]. Returns also what to report to the router
+    /// that observes departures.
     #[inline]
     pub(crate) fn offer_observed(
         &mut self,
@@ -135,7 +136,8 @@ impl Fabric {
         state.offer_to_discipline(now, id, arena, dropped, spare)
     }
 
-    /// Serves the discipline of a port once, if that is due by now. Call it until it returns `None`, and then [`Fabric::arm_discipline`].
+    /// Serves the discipline of a port once, if that is due by now. Call it until it returns `None`, and then
+    /// [`Fabric::arm_discipline`].
     #[inline]
     pub(crate) fn serve(&mut self, port: PortId, arena: &mut Arena, now: Time) -> Option<Service> {
         let state = &mut self.ports[port.index()];
@@ -173,7 +175,8 @@ impl Fabric {
         }
     }
 
-    /// The next departure of an observed FIFO to report, or when the next one starts. Call it until it returns no `Show`.
+    /// The next departure of an observed FIFO to report, or when the next one starts. Call it until it returns no
+    /// `Show`.
     pub(crate) fn next_departure(&mut self, port: PortId, now: Time) -> Departure {
         match self.ports[port.index()].next_departure(now) {
             NextStart::Past(id) => Departure::Show(id, self.waited(id, now)),

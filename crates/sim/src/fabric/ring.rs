@@ -1,9 +1,10 @@
 //! The accepted packets of a port, in the order of their arrival at the other end.
 //!
-//! A ring that has become empty starts again at its first slot, so that an access link uses the same cache lines for every packet. What it needed for a
-//! burst goes back to the [`Spare`] rings of the network: memory grows with the packets on links, not with the largest burst of every port. In a network
-//! whose ports do not fit into the caches, an empty ring gives back all its slots, and the next packet on any idle link takes those that were used last,
-//! which are in the caches.
+//! A ring that has become empty starts again at its first slot, so that an access link uses the same cache lines for
+//! every packet. What it needed for a burst goes back to the [`Spare`] rings of the network: memory grows with the
+//! packets on links, not with the largest burst of every port. In a network whose ports do not fit into the caches, an
+//! empty ring gives back all its slots, and the next packet on any idle link takes those that were used last, which are
+//! in the caches.
 
 use contract::PacketId;
 use units::Time;
@@ -25,8 +26,8 @@ pub(super) struct Slot {
 
 /// Slots of a ring at first.
 const FIRST: usize = 4;
-/// A ring keeps this many slots when it becomes empty: enough for the usual burst of an access link, and none in a network whose ports do not fit into
-/// the caches.
+/// A ring keeps this many slots when it becomes empty: enough for the usual burst of an access link, and none in a
+/// network whose ports do not fit into the caches.
 const KEPT: usize = 16;
 const KEPT_BY_MANY: usize = 0;
 /// More slots than these are freed, because few ports need so many.
@@ -96,7 +97,8 @@ impl Ring {
         self.tail.wrapping_sub(self.head) as usize
     }
 
-    /// Adds a packet with the times of its transmission, field by field: a copy of a slot would stall on its own stores.
+    /// Adds a packet with the times of its transmission, field by field: a copy of a slot would stall on its own
+    /// stores.
     #[inline(always)]
     pub(super) fn push(
         &mut self,

@@ -1,7 +1,8 @@
 //! Shortest paths and routing tables.
 //!
-//! Leaves (nodes with one link) are not part of the search: they send everything over their link, and a route to a leaf is a route to its
-//! neighbour. A thousand hosts behind two routers need two searches and two rows. Paths are searched only to nodes that are destinations.
+//! Leaves (nodes with one link) are not part of the search: they send everything over their link, and a route to a leaf
+//! is a route to its neighbour. A thousand hosts behind two routers need two searches and two rows. Paths are searched
+//! only to nodes that are destinations.
 
 use contract::{FlowId, NodeId, PortId};
 use units::graph::Search;
@@ -79,9 +80,9 @@ const NOWHERE: NodeId = NodeId(u32::MAX);
 const CHOICE: u32 = 1 << 31;
 
 impl Routes {
-    /// Routes to all destinations: senders of their receivers' packets, unicast receivers, access routers for members of named groups, name
-    /// routers and the name resolution system. Members of other groups are reached along their tree; in an emulation they are destinations
-    /// as well, because programs may address them.
+    /// Routes to all destinations: senders of their receivers' packets, unicast receivers, access routers for members
+    /// of named groups, name routers and the name resolution system. Members of other groups are reached along their
+    /// tree; in an emulation they are destinations as well, because programs may address them.
     pub(super) fn of(blueprint: &Blueprint, edges: &[Edge], pinned: &[RouteSpec]) -> Self {
         let by_address = blueprint.flows.iter().filter(|flow| !matches!(*flow.kind, FlowKind::Ndn(_)));
         let destinations = by_address.flat_map(|flow| {
@@ -90,7 +91,8 @@ impl Routes {
             [flow.from].into_iter().chain(receivers.iter().map(|receiver| receiver.node))
         });
         let named = blueprint.icn.iter().flat_map(|icn| icn.routers.iter().copied().chain([icn.resolver]));
-        // in-band control messages are routed like all packets, and a control app may ask for routes from any node to any destination
+        // in-band control messages are routed like all packets, and a control app may ask for routes from any node to
+        // any destination
         let controlled = blueprint.sdn.iter().filter(|sdn| !sdn.out_of_band);
         let controlled = controlled.flat_map(|sdn| sdn.nodes.iter().copied().chain([sdn.controller]));
         let destinations = destinations.chain(named).chain(controlled);
@@ -99,7 +101,8 @@ impl Routes {
         Self { salt: blueprint.ecmp_seed.wrapping_mul(0xd6e8_feb8_6659_fd93), ..routes }
     }
 
-    /// Routes to the nodes in `destinations` over edges that are up. `edges` is indexed by port. Routes in `pinned` override the shortest path.
+    /// Routes to the nodes in `destinations` over edges that are up. `edges` is indexed by port. Routes in `pinned`
+    /// override the shortest path.
     pub(super) fn new(
         nodes: usize,
         edges: &[Edge],
@@ -195,8 +198,8 @@ impl Routes {
         self.choose(entry, at, flow)
     }
 
-    /// One of several ports of equal cost (ECMP, RFC 2992): always the same for a flow at a node. The parts of flow, node and seed are mixed by the finaliser
-    /// of SplitMix64 (Steele, Lea and Flood, 2014), shortened.
+    /// One of several ports of equal cost (ECMP, RFC 2992): always the same for a flow at a node. The parts of flow,
+    /// node and seed are mixed by the finaliser of SplitMix64 (Steele, Lea and Flood, 2014), shortened.
     #[cold]
     fn choose(&self, entry: u32, at: NodeId, flow: FlowId) -> Option<PortId> {
         if entry == NONE {

@@ -1,7 +1,7 @@
 //! Multicast trees: for each group, the reverse of its receivers' shortest paths to the source.
 //!
-//! A join grafts the branch from the receiver up to the first node on the tree. A leave prunes up to the first node with other members or branches.
-//! Both take effect immediately and everywhere.
+//! A join grafts the branch from the receiver up to the first node on the tree. A leave prunes up to the first node
+//! with other members or branches. Both take effect immediately and everywhere.
 
 use contract::{EndpointId, FlowId, NodeId, PortId};
 

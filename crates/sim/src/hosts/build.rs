@@ -14,11 +14,13 @@ use crate::fabric::{Fabric, NO_FLOW};
 use crate::{Blueprint, FlowKind, FlowSpec, ReceiverSpec};
 use memory::list_in_large_pages;
 
-/// Maximum number of receivers and consumers for which the distribution of waits is kept by default, at about 1 kB each.
+/// Maximum number of receivers and consumers for which the distribution of waits is kept by default, at about 1 kB
+/// each.
 pub const MANY_RECEIVERS: usize = 10_000;
 
 impl Hosts {
-    /// The hosts of a network, and their state machines as observers of its ports. Fails if a scheme rejects its parameters.
+    /// The hosts of a network, and their state machines as observers of its ports. Fails if a scheme rejects its
+    /// parameters.
     pub(crate) fn new(blueprint: &Blueprint, fabric: &mut Fabric) -> Result<Self, ParamError> {
         let clocks = Clocks::new(blueprint);
         let mut nodes = Nodes::new(blueprint);

@@ -1,7 +1,8 @@
 //! Clocks of nodes: offset and drift relative to true time.
 //!
-//! The engine has true time. A state machine receives the time of its node's clock. Its deadlines are by that clock, and so is the time
-//! stamp of a packet, which only its sender's clock can interpret. If all clocks are exact, there is no conversion.
+//! The engine has true time. A state machine receives the time of its node's clock. Its deadlines are by that clock,
+//! and so is the time stamp of a packet, which only its sender's clock can interpret. If all clocks are exact, there is
+//! no conversion.
 
 use contract::{
     Cx, DropReason, Endpoint, Header, Input, Meter, Name, NodeCx, NodeId, Packet, PortView, Router,
@@ -21,8 +22,8 @@ pub(super) struct Clocks {
 }
 
 impl Clocks {
-    /// The clocks of a blueprint. Instants are not negative, so if a clock is behind, all others are set ahead by its offset: only
-    /// differences are observable.
+    /// The clocks of a blueprint. Instants are not negative, so if a clock is behind, all others are set ahead by its
+    /// offset: only differences are observable.
     pub(super) fn new(blueprint: &Blueprint) -> Self {
         if blueprint.clocks.is_empty() {
             return Self::default();

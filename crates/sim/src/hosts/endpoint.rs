@@ -126,11 +126,12 @@ impl Endpoint for AnyEndpoint {
     }
 }
 
-/// The place of an endpoint's state machine, and its counters, laid out by cache lines: first the fields of every arrival, at the end those that few
-/// packets use.
+/// The place of an endpoint's state machine, and its counters, laid out by cache lines: first the fields of every
+/// arrival, at the end those that few packets use.
 #[repr(C, align(64))]
 pub(crate) struct EndpointState {
-    /// Packets with an earlier time stamp take the slow path: `epoch`, or all packets if clocks are not exact or every packet is recorded.
+    /// Packets with an earlier time stamp take the slow path: `epoch`, or all packets if clocks are not exact or every
+    /// packet is recorded.
     earliest_accepted: Time,
     /// When its pending `Wake` is due; any other is stale.
     armed: Time,
@@ -181,7 +182,8 @@ impl Rare {
     };
 }
 
-/// Cache lines of an endpoint, beside its state machine, that every packet needs, and those of them that a receiver needs.
+/// Cache lines of an endpoint, beside its state machine, that every packet needs, and those of them that a receiver
+/// needs.
 pub(super) const STATE_LINES: usize = RECEIVER_LINES + 1;
 pub(super) const RECEIVER_LINES: usize = (offset_of!(EndpointState, meter) + size_of::<u64>()).div_ceil(LINE);
 
@@ -323,8 +325,8 @@ impl EndpointState {
         (self.active && sent_at >= clock.local_time(self.rare().epoch)).then(|| clock.first(sent_at))
     }
 
-    /// Gives an arriving packet to the endpoint, sent at `sent_at` by true time. Returns whether an application is to be told, and the `Wake` to
-    /// schedule.
+    /// Gives an arriving packet to the endpoint, sent at `sent_at` by true time. Returns whether an application is to
+    /// be told, and the `Wake` to schedule.
     #[inline(always)]
     pub(crate) fn receive(
         &mut self,
@@ -387,7 +389,8 @@ impl EndpointState {
         self.active && machines.wake(self.machine) <= now
     }
 
-    /// When to schedule its next `Wake` for the deadline `wake` of its state machine; `None` if one is pending that is early enough.
+    /// When to schedule its next `Wake` for the deadline `wake` of its state machine; `None` if one is pending that is
+    /// early enough.
     #[inline]
     pub(super) fn arm(&mut self, now: Time, wake: Time) -> Option<Time> {
         let wake = wake.max(now);
@@ -414,8 +417,8 @@ impl EndpointState {
         refused.bytes += u64::from(size_bytes);
     }
 
-    /// Counts a packet of its flow that arrived, sent at `sent_at` by true time. Signals of a name-based network do not count, because they
-    /// come from a router and not from the other end of the flow; refusals count on their own.
+    /// Counts a packet of its flow that arrived, sent at `sent_at` by true time. Signals of a name-based network do not
+    /// count, because they come from a router and not from the other end of the flow; refusals count on their own.
     #[inline]
     fn count_arrival(&mut self, now: Time, packet: &Packet, sent_at: Time) {
         if matches!(packet.header, Header::Signal(_) | Header::Nack(_)) {
@@ -451,7 +454,8 @@ impl EndpointState {
         self.counters().totals()
     }
 
-    /// Ends the warm-up: the counters are relative to this instant from now on, and what cannot be subtracted later is reset.
+    /// Ends the warm-up: the counters are relative to this instant from now on, and what cannot be subtracted later is
+    /// reset.
     pub(super) fn rebase(&mut self, now: Time) {
         let arrived = self.arrived.with_refused(self.rare().refused);
         let base = Box::new(Base { arrived, sent: self.sent, meter: self.meter.clone() });
@@ -467,8 +471,8 @@ impl EndpointState {
         }
     }
 
-    /// The record at `now` of the flow that it sends, with the flow's drops by reason. Distributions move into it unless they are to be kept for
-    /// a later one.
+    /// The record at `now` of the flow that it sends, with the flow's drops by reason. Distributions move into it
+    /// unless they are to be kept for a later one.
     pub(super) fn flow_record(
         &mut self,
         now: Time,
@@ -532,7 +536,8 @@ impl From<EndpointState> for EndedState {
     }
 }
 
-/// A sender for `flow`, towards `receiver` or the flow's group. `capacity` is that of its node, see [`access_capacities`].
+/// A sender for `flow`, towards `receiver` or the flow's group. `capacity` is that of its node, see
+/// [`access_capacities`].
 pub(super) fn make_sender(
     flow: &FlowSpec,
     id: FlowId,
@@ -647,8 +652,8 @@ fn consumer_setup(config: &ndn::ConsumerConfig) -> Setup {
     }
 }
 
-/// For each node the rate of the fastest link into it at the start of the run, except control links; `None` if it has no link. Empty without named
-/// data, whose consumers are the ones to know it.
+/// For each node the rate of the fastest link into it at the start of the run, except control links; `None` if it has
+/// no link. Empty without named data, whose consumers are the ones to know it.
 pub(super) fn access_capacities(blueprint: &Blueprint) -> Vec<Option<Rate>> {
     if blueprint.ndn.is_none() {
         return Vec::new();

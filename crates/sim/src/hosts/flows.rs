@@ -99,8 +99,8 @@ impl Hosts {
         late.free(flows, receivers, machines, arena, |flow| flows[flow.index()].custom.is_some());
     }
 
-    /// Replaces the endpoints of a flow that was active before by new ones. A new sender numbers its packets from 0, so active receivers
-    /// restart as well; they are returned, and are to be started before the sender.
+    /// Replaces the endpoints of a flow that was active before by new ones. A new sender numbers its packets from 0, so
+    /// active receivers restart as well; they are returned, and are to be started before the sender.
     pub(crate) fn restart(&mut self, flow: FlowId, now: Time, blueprint: &Blueprint) -> Vec<EndpointId> {
         let sender = self.sender_of(flow);
         let mut restarted = Vec::new();
@@ -120,8 +120,8 @@ impl Hosts {
         restarted
     }
 
-    /// Prepares the join of a receiver: one that was a member before is replaced by a new one. Returns whether it joins, which it does not
-    /// if it is a member.
+    /// Prepares the join of a receiver: one that was a member before is replaced by a new one. Returns whether it
+    /// joins, which it does not if it is a member.
     pub(crate) fn admit(&mut self, receiver: usize, blueprint: &Blueprint) -> bool {
         let endpoint = self.receivers[receiver].endpoint;
         if self.is_active(endpoint) {
@@ -174,7 +174,8 @@ impl Hosts {
         }
     }
 
-    /// A built-in endpoint, or one of a transport stack, in its initial state, with the clock of its node, and its random stream.
+    /// A built-in endpoint, or one of a transport stack, in its initial state, with the clock of its node, and its
+    /// random stream.
     pub(crate) fn detached(
         &mut self,
         endpoint: EndpointId,

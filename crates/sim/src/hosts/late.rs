@@ -1,4 +1,5 @@
-//! Endpoints of flows that start late and end: they exist from the start of their flow until nothing of it is left in the network.
+//! Endpoints of flows that start late and end: they exist from the start of their flow until nothing of it is left in
+//! the network.
 
 use std::mem;
 
@@ -102,8 +103,9 @@ impl LateEndpoints {
         self.running.push(flow);
     }
 
-    /// Frees the endpoints of flows that have ended, from time to time. A flow has ended when its transfer is complete, no endpoint of it has a
-    /// deadline, and no packet of it is in the network: then nothing can happen to it. `kept` are flows that have not ended in any case.
+    /// Frees the endpoints of flows that have ended, from time to time. A flow has ended when its transfer is complete,
+    /// no endpoint of it has a deadline, and no packet of it is in the network: then nothing can happen to it. `kept`
+    /// are flows that have not ended in any case.
     pub(super) fn free(
         &mut self,
         flows: &[FlowState],
@@ -157,7 +159,8 @@ impl LateEndpoints {
     }
 }
 
-/// Which flows are late: finite transfers over TCP that start after the run has, and that nothing but their own packets and deadlines changes.
+/// Which flows are late: finite transfers over TCP that start after the run has, and that nothing but their own packets
+/// and deadlines changes.
 pub(crate) struct LateFlows<'a> {
     /// Flows that events change.
     changed: Vec<FlowId>,

@@ -173,8 +173,9 @@ impl Hosts {
         endpoint != NO_ENDPOINT && !matches!(self.machine_of.get(endpoint as usize), Some(MachineId::Sink(_)))
     }
 
-    /// Requests what is needed of a packet that arrives at `node`: both lines if an endpoint or a state machine there may take it, otherwise the first,
-    /// which every link reads. It has no branch, because arrivals at hosts and at routers alternate in no order.
+    /// Requests what is needed of a packet that arrives at `node`: both lines if an endpoint or a state machine there
+    /// may take it, otherwise the first, which every link reads. It has no branch, because arrivals at hosts and at
+    /// routers alternate in no order.
     #[inline]
     pub(crate) fn prefetch_packet(&self, packet: &Packet, node: NodeId) {
         let has_endpoint = self.first_at.get(node.index()).is_some_and(|first| *first != NO_ENDPOINT);
@@ -193,8 +194,8 @@ impl Hosts {
         }
     }
 
-    /// The endpoint that a `Wake` is for, and the state machines; `None` if it is for the state machine of a node, or for an endpoint whose flow has
-    /// ended.
+    /// The endpoint that a `Wake` is for, and the state machines; `None` if it is for the state machine of a node, or
+    /// for an endpoint whose flow has ended.
     #[inline]
     pub(crate) fn wake_target(&mut self, what: AgendaEvent) -> Option<(&mut EndpointState, &mut Machines)> {
         let state = match self.endpoints.get_mut(what.index()) {
@@ -319,8 +320,8 @@ impl Hosts {
 
     // ---- clocks
 
-    /// When a packet to an endpoint was sent by true time. `None` if the endpoint does not accept it: it is not active, or the packet
-    /// belongs to an earlier connection.
+    /// When a packet to an endpoint was sent by true time. `None` if the endpoint does not accept it: it is not active,
+    /// or the packet belongs to an earlier connection.
     pub(crate) fn sent_at(&self, endpoint: EndpointId, packet: &Packet) -> Option<Time> {
         const EXACT: Clock = Clock::new(Duration::ZERO, Drift::ZERO);
         let clock = self.clocks.of(packet.source.node).unwrap_or(EXACT);
@@ -347,7 +348,8 @@ impl Hosts {
         is_forwarder
     }
 
-    /// Stops the controller, or replaces it by one without state that is to be started. Returns its index, or `None` if nothing changes.
+    /// Stops the controller, or replaces it by one without state that is to be started. Returns its index, or `None` if
+    /// nothing changes.
     pub(crate) fn set_controller(
         &mut self,
         on: bool,
@@ -403,7 +405,8 @@ impl Hosts {
         endpoints.filter(|id| matches!(self.late.slot(*id), Some(Slot::Waiting(_)))).collect()
     }
 
-    /// The counters of an endpoint or the state machine of a node, those of a forwarder, and the node; `None` if it does not exist at present.
+    /// The counters of an endpoint or the state machine of a node, those of a forwarder, and the node; `None` if it
+    /// does not exist at present.
     pub(crate) fn meter(
         &self,
         endpoint: EndpointId,
@@ -460,7 +463,8 @@ impl Hosts {
         }
     }
 
-    /// The records of flows at `now`, with their drops by reason and flow. Distributions move into them unless they are to be kept for later records.
+    /// The records of flows at `now`, with their drops by reason and flow. Distributions move into them unless they are
+    /// to be kept for later records.
     pub(crate) fn flow_records(
         &mut self,
         now: Time,

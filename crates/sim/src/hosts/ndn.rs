@@ -91,8 +91,8 @@ impl NodeState {
         true
     }
 
-    /// Prefers these next hops of a prefix, as a controller commanded. Returns the port of the first next hop if that changed. A command that
-    /// the node cannot execute is counted as ignored.
+    /// Prefers these next hops of a prefix, as a controller commanded. Returns the port of the first next hop if that
+    /// changed. A command that the node cannot execute is counted as ignored.
     pub(crate) fn prefer_next_hops(&mut self, prefix: NameId, hops: &[Hop]) -> Option<Option<PortId>> {
         let Some(forwarder) = self.forwarder_mut() else {
             self.count(Count::Ignored);
@@ -218,7 +218,8 @@ impl Nodes {
         }
     }
 
-    /// A new forwarder for this index, without pending Interests, stored Data and state of its parts; `None` if the node has none.
+    /// A new forwarder for this index, without pending Interests, stored Data and state of its parts; `None` if the
+    /// node has none.
     pub(super) fn fresh_forwarder(&self, index: usize, blueprint: &Blueprint) -> Option<AnyNode> {
         let spec = blueprint.ndn.as_ref()?;
         let state = self.get(index);
@@ -313,8 +314,8 @@ fn no_part(key: &str, name: &str) -> ParamError {
     ParamError { name: key.to_owned(), message, hint: None, conflicts_with: None }
 }
 
-/// Applies a command of a controller to the next hops of the metric. Next hops that no longer exist are omitted; if none is left, the command
-/// has no effect.
+/// Applies a command of a controller to the next hops of the metric. Next hops that no longer exist are omitted; if
+/// none is left, the command has no effect.
 fn keep_command(
     commanded: &mut BTreeMap<NameId, Vec<NextHop>>,
     routes: &NameRoutes,
@@ -362,7 +363,8 @@ struct Special<'a> {
 }
 
 impl Special<'_> {
-    /// The next hops of `node`: those in `rows` over links, by prefix, with its own endpoints, or its pinned routes instead of both.
+    /// The next hops of `node`: those in `rows` over links, by prefix, with its own endpoints, or its pinned routes
+    /// instead of both.
     fn complete<'h>(
         mut self,
         rows: impl Iterator<Item = (NameId, &'h [NextHop])> + Clone,

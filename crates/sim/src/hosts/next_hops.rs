@@ -1,7 +1,7 @@
 //! Next hops of named data: from every forwarder to the producers of a prefix.
 //!
-//! A next hop is any neighbour from which a producer can be reached without returning to this node. Its cost is the link to the neighbour and the
-//! shortest path from there that excludes this node.
+//! A next hop is any neighbour from which a producer can be reached without returning to this node. Its cost is the
+//! link to the neighbour and the shortest path from there that excludes this node.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -51,7 +51,8 @@ pub(super) struct Scratch {
     found: Vec<(PortId, Cost)>,
 }
 
-/// A search for shortest paths, as [`units::graph::Search`], whose costs and nodes are one number each, because comparisons are most of its time.
+/// A search for shortest paths, as [`units::graph::Search`], whose costs and nodes are one number each, because
+/// comparisons are most of its time.
 struct Search {
     /// The key of the best path to each node; [`Self::NONE`] without one.
     best: Vec<u128>,
@@ -155,7 +156,8 @@ struct Forest {
 #[derive(Clone, Copy)]
 struct Path {
     cost: Cost,
-    /// The position of the node among those with a path, each before the nodes below it in its tree, and the end of the nodes below it.
+    /// The position of the node among those with a path, each before the nodes below it in its tree, and the end of the
+    /// nodes below it.
     start: u32,
     end: u32,
 }
@@ -255,8 +257,8 @@ impl NextHops {
         Forest::new(&cost, &next, producers)
     }
 
-    /// The minimum costs of paths from a node to which that of the path so far is given: over links that leave the nodes below `node`, and the minimum over
-    /// those that do not.
+    /// The minimum costs of paths from a node to which that of the path so far is given: over links that leave the
+    /// nodes below `node`, and the minimum over those that do not.
     #[inline]
     fn step(&self, node: NodeId, (at, so_far): (NodeId, Cost), path: Path, forest: &Forest) -> (Cost, Cost) {
         let (mut out, mut below) = (UNREACHABLE, UNREACHABLE);
@@ -276,9 +278,9 @@ impl NextHops {
         (out, below)
     }
 
-    /// The cost from `from`, which is below `node`, without `node`. The paths of nodes that are not below `node` do not change, so the search ends where it
-    /// leaves those below. It is an A* search: the cost of a node is that of the path so far plus the cost with `node`, which is never more than the
-    /// cost without.
+    /// The cost from `from`, which is below `node`, without `node`. The paths of nodes that are not below `node` do not
+    /// change, so the search ends where it leaves those below. It is an A* search: the cost of a node is that of the
+    /// path so far plus the cost with `node`, which is never more than the cost without.
     fn detour(&self, node: NodeId, from: NodeId, forest: &Forest, search: &mut Search) -> Cost {
         let path = forest.paths[node.index()];
         if self.only[from.index()] == node {

@@ -1,7 +1,7 @@
 //! Nodes with a state machine: routers and resolver of a name-based network, NDN forwarders, the SDN controller.
 //!
-//! The fast path of packets does not involve them. A link to such a node is marked, and so are the node's own ports with a part of a scheme; packets
-//! on these take the slow path.
+//! The fast path of packets does not involve them. A link to such a node is marked, and so are the node's own ports
+//! with a part of a scheme; packets on these take the slow path.
 
 use contract::{
     Address, Count, Cx, DropReason, Ecn, Eid, EndpointId, FlowId, GroupId, Header, Meter, NodeCx, NodeId,
@@ -37,8 +37,8 @@ pub(crate) struct NodeState {
     /// See [`AnyNode::observes_arrivals`].
     observes_arrivals: bool,
     pub(super) address: Address,
-    /// When its pending `Wake` is due, and an earlier requested one that comes later; all others are stale. The second is needed because a
-    /// part with frequent short deadlines does not move the router's own deadline.
+    /// When its pending `Wake` is due, and an earlier requested one that comes later; all others are stale. The second
+    /// is needed because a part with frequent short deadlines does not move the router's own deadline.
     armed: Time,
     later: Time,
     sent: Sent,
@@ -71,7 +71,8 @@ impl NodeState {
         }
     }
 
-    /// Counts a packet that the node sends on a given port. Returns whether the packet is the node's own, not a forwarded one.
+    /// Counts a packet that the node sends on a given port. Returns whether the packet is the node's own, not a
+    /// forwarded one.
     pub(crate) fn count_forward(&mut self, packet: &Packet) -> bool {
         let own = packet.source == self.address;
         if own {
@@ -104,7 +105,8 @@ impl NodeState {
     }
 }
 
-/// Whether an input is a packet that is no control message, which concerns the state machine of the node and not its agent.
+/// Whether an input is a packet that is no control message, which concerns the state machine of the node and not its
+/// agent.
 #[inline(always)]
 fn is_forwarded(input: &RouterInput<'_>) -> bool {
     match input {
@@ -114,7 +116,8 @@ fn is_forwarded(input: &RouterInput<'_>) -> bool {
     }
 }
 
-/// Gives an input to a state machine with an agent: control messages go to the agent, packets to the state machine, timers to both.
+/// Gives an input to a state machine with an agent: control messages go to the agent, packets to the state machine,
+/// timers to both.
 #[inline(never)]
 fn handle_with_agent(
     agent: &mut NodeAgent,
@@ -335,7 +338,8 @@ impl Nodes {
         }
     }
 
-    /// Shows an arriving packet to the node that it reaches through the link of the node's `port`. Returns whether the node takes it.
+    /// Shows an arriving packet to the node that it reaches through the link of the node's `port`. Returns whether the
+    /// node takes it.
     #[inline]
     pub(crate) fn observe_arrival(&mut self, index: usize, packet: &Packet, port: PortId, now: Time) -> bool {
         let state = &mut self.all[index];
@@ -346,7 +350,8 @@ impl Nodes {
         packet.to == state.address.into() || state.machine.takes(packet)
     }
 
-    /// Shows a packet that is about to be offered to a queue to the state machine with this index, at the node of the queue.
+    /// Shows a packet that is about to be offered to a queue to the state machine with this index, at the node of the
+    /// queue.
     #[inline(always)]
     pub(crate) fn observe_offer(
         &mut self,
@@ -370,7 +375,8 @@ impl Nodes {
         }
     }
 
-    /// Shows a packet that leaves a queue to the state machine with this index, at the node of the queue. Returns whether that marks it.
+    /// Shows a packet that leaves a queue to the state machine with this index, at the node of the queue. Returns
+    /// whether that marks it.
     #[inline(always)]
     pub(crate) fn observe_departure(
         &mut self,

@@ -1,4 +1,5 @@
-//! State machines of nodes, placed in the network: routers, forwarders, then agents and the controller, which know the forwarders.
+//! State machines of nodes, placed in the network: routers, forwarders, then agents and the controller, which know the
+//! forwarders.
 
 use std::collections::BTreeMap;
 

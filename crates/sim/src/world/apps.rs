@@ -1,4 +1,5 @@
-//! Applications during a run: their requests become packets to the senders of their flows, and they learn what has been delivered.
+//! Applications during a run: their requests become packets to the senders of their flows, and they learn what has been
+//! delivered.
 
 use contract::{Cx, Destination, Ecn, EndpointId, Header, Label, Random};
 use stack::app::{App, Request};

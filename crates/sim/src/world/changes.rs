@@ -128,7 +128,8 @@ impl World {
         self.hosts.set_custom_sender(flow, make, &self.blueprint);
     }
 
-    /// Logs the congestion controller at a flow's sender. Call it before the run. It has no effect on datagrams and custom senders.
+    /// Logs the congestion controller at a flow's sender. Call it before the run. It has no effect on datagrams and
+    /// custom senders.
     pub fn log(&mut self, flow: FlowId, log: Log) {
         self.hosts.set_log(flow, log, &self.blueprint);
     }
@@ -138,7 +139,8 @@ impl World {
         self.hosts.set_custom_receiver(flow, make, &self.blueprint);
     }
 
-    /// Replaces the link part of the NDN forwarder of `node`. Call it before the run. It has no effect without a forwarder.
+    /// Replaces the link part of the NDN forwarder of `node`. Call it before the run. It has no effect without a
+    /// forwarder.
     pub fn custom_link(&mut self, node: NodeId, algorithm: Box<dyn LinkAlgorithm + Send>) {
         let Some(index) = self.hosts.nodes.at(node) else { return };
         if self.hosts.nodes.get_mut(index).set_link_algorithm(algorithm) {

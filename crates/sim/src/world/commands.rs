@@ -38,7 +38,8 @@ impl World {
         self.record_meter(self.hosts.nodes.address_at(index).endpoint);
     }
 
-    /// Undoes the commands of a node that loses its state: next hops, routes, queues and rate limits are again as configured.
+    /// Undoes the commands of a node that loses its state: next hops, routes, queues and rate limits are again as
+    /// configured.
     pub(super) fn forget_commands(&mut self, index: usize) {
         let node = self.hosts.nodes.node(index);
         for command in self.hosts.nodes.get_mut(index).forget_commands() {
@@ -100,7 +101,8 @@ impl World {
         }
     }
 
-    /// The controller's configured network, before any report; `None` without a controller. For controllers of real networks.
+    /// The controller's configured network, before any report; `None` without a controller. For controllers of real
+    /// networks.
     pub fn controller_net(&self) -> Option<contract::Net> {
         let spec = self.blueprint.sdn.as_ref()?;
         Some(self.hosts.nodes.inventory(spec, &self.blueprint, &self.fabric))

@@ -1,5 +1,5 @@
-//! Copies of a group's packet for many branches of its tree. Links that are idle carry one packet for all of them, and copies that arrive at one
-//! instant have one entry in the agenda.
+//! Copies of a group's packet for many branches of its tree. Links that are idle carry one packet for all of them, and
+//! copies that arrive at one instant have one entry in the agenda.
 
 use contract::{Arena, DropReason, GroupId, NodeId, PacketId, PortId};
 
@@ -76,8 +76,8 @@ impl Shares {
 }
 
 impl World {
-    /// Sends copies of a group's packet along the branches of its tree at `node`, if these are many. Returns whether they are; then `id` is no
-    /// longer live, unless it stands for copies.
+    /// Sends copies of a group's packet along the branches of its tree at `node`, if these are many. Returns whether
+    /// they are; then `id` is no longer live, unless it stands for copies.
     #[inline]
     pub(super) fn send_copies(
         &mut self,
@@ -138,7 +138,8 @@ impl World {
         }
     }
 
-    /// Handles an arrival event that no packet of its port explains: a burst of arrivals, a packet that an impaired link held, or a stale event.
+    /// Handles an arrival event that no packet of its port explains: a burst of arrivals, a packet that an impaired
+    /// link held, or a stale event.
     #[inline(never)]
     pub(super) fn arrive_otherwise(&mut self, port: PortId, what: AgendaEvent) {
         let Some((mut burst, [begin, end])) = self.agenda.take_burst(self.now, what) else {

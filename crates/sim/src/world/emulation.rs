@@ -1,7 +1,8 @@
 //! Emulation: a world driven by a real clock, with packets of real programs and captures.
 //!
-//! A simulation uses only [`World::tap`] of this module. Packets of real programs are ordinary packets whose bytes are in a separate slab. Their
-//! endpoints are [`World::custom_sender`]s that pass them to the driver by [`contract::Cx::egress`].
+//! A simulation uses only [`World::tap`] of this module. Packets of real programs are ordinary packets whose bytes are
+//! in a separate slab. Their endpoints are [`World::custom_sender`]s that pass them to the driver by
+//! [`contract::Cx::egress`].
 
 use contract::{
     Address, Cx, Destination, Ecn, Egress, Endpoint, EndpointId, FlowId, Header, Label, LinkId, Meter,
@@ -30,8 +31,8 @@ pub trait Tap: Send {
     fn pass(&mut self, at: Time, port: PortId, packet: &Packet, bytes: Option<&[u8]>);
 }
 
-/// Payloads of packets of real programs, by the number in their headers. Copies of a packet for the branches of a tree share a payload.
-/// There is no allocation once the memory suffices for all packets in flight.
+/// Payloads of packets of real programs, by the number in their headers. Copies of a packet for the branches of a tree
+/// share a payload. There is no allocation once the memory suffices for all packets in flight.
 #[derive(Debug, Default)]
 pub struct ExternalPayloads {
     slots: Vec<ExternalPayload>,
@@ -109,8 +110,8 @@ impl External {
 }
 
 impl World {
-    /// Handles all events up to and including `at`, each at its own instant, and advances the clock to `at`. Returns true if the run has
-    /// ended or is paused.
+    /// Handles all events up to and including `at`, each at its own instant, and advances the clock to `at`. Returns
+    /// true if the run has ended or is paused.
     pub fn run_until(&mut self, at: Time, control: &Control) -> bool {
         let at = at.max(self.now);
         while self.phase != Phase::Ended {
@@ -197,7 +198,8 @@ impl World {
         &mut self.external.payloads
     }
 
-    /// Reports counts, probes, deliveries or completion for an endpoint that runs in the driver. `at` may be slightly in the past.
+    /// Reports counts, probes, deliveries or completion for an endpoint that runs in the driver. `at` may be slightly
+    /// in the past.
     pub fn report_for(&mut self, endpoint: EndpointId, at: Time, report: impl FnOnce(&mut Cx<'_>)) {
         let at = at.min(self.now);
         let (state, machines) = self.hosts.running(endpoint);
@@ -210,8 +212,8 @@ impl World {
         self.hosts.endpoint(endpoint).add_meter(more);
     }
 
-    /// A built-in endpoint, or one of a transport stack, in its initial state, and its random stream. The driver runs it, while a [`World::custom_sender`] or
-    /// [`World::custom_receiver`] replaces it in the world.
+    /// A built-in endpoint, or one of a transport stack, in its initial state, and its random stream. The driver runs
+    /// it, while a [`World::custom_sender`] or [`World::custom_receiver`] replaces it in the world.
     pub fn detached_endpoint(&mut self, endpoint: EndpointId) -> (Box<dyn Endpoint + Send>, Random) {
         self.hosts.detached(endpoint, &self.blueprint)
     }

@@ -33,7 +33,8 @@ impl World {
         self.take_outputs(endpoint, wake);
     }
 
-    /// Sends the outputs of an endpoint and schedules a wake. It is inlined everywhere, because a call costs time in the path of every packet.
+    /// Sends the outputs of an endpoint and schedules a wake. It is inlined everywhere, because a call costs time in
+    /// the path of every packet.
     #[inline(always)]
     pub(super) fn take_outputs(&mut self, endpoint: EndpointId, wake: Time) {
         if self.out.notes.due {

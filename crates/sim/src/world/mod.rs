@@ -1,9 +1,10 @@
 //! The running network (discrete-event simulation) and its event loop.
 //!
-//! [`World`] joins four parts that own their state and methods: the [`Fabric`] (ports, routes, multicast trees), the [`Hosts`] (endpoints, state
-//! machines of nodes, clocks, flows), the [`Accounts`] (counters, digest, recorder) and [`External`] (payloads of real programs, capture). An
-//! endpoint outputs a packet, which enters the queue of its node's port and arrives at the next node, and so on until it is delivered or dropped.
-//! That path is in `packets.rs` and `queues.rs`; endpoints and state machines of nodes are called in `hosts.rs`, changes during a run are in
+//! [`World`] joins four parts that own their state and methods: the [`Fabric`] (ports, routes, multicast trees), the
+//! [`Hosts`] (endpoints, state machines of nodes, clocks, flows), the [`Accounts`] (counters, digest, recorder) and
+//! [`External`] (payloads of real programs, capture). An endpoint outputs a packet, which enters the queue of its
+//! node's port and arrives at the next node, and so on until it is delivered or dropped. That path is in `packets.rs`
+//! and `queues.rs`; endpoints and state machines of nodes are called in `hosts.rs`, changes during a run are in
 //! `changes.rs`, commands of a controller in `commands.rs`, emulation in `emulation.rs`.
 
 mod apps;
@@ -46,7 +47,8 @@ pub struct Control {
     pub events: AtomicU64,
     /// Set by another thread to end the run at the next check.
     pub stop: AtomicBool,
-    /// Set by another thread to make [`World::run`] return at the next check, which clears it. The next call of `run` continues.
+    /// Set by another thread to make [`World::run`] return at the next check, which clears it. The next call of `run`
+    /// continues.
     pub pause: AtomicBool,
 }
 
@@ -56,8 +58,8 @@ pub struct Control {
 ///
 /// 1. Build it: [`World::new`]. Before the first step, replace what is not built in ([`World::custom_sender`],
 ///    [`World::custom_receiver`], [`World::custom_link`]) and attach a capture ([`World::tap`]).
-/// 2. *In virtual time*, call [`World::run`]: it handles every event up to the end. When it returns early because of [`Control::pause`],
-///    [`World::paused`] is true; take a [`World::snapshot`] if needed and call `run` again.
+/// 2. *In virtual time*, call [`World::run`]: it handles every event up to the end. When it returns early because of
+///    [`Control::pause`], [`World::paused`] is true; take a [`World::snapshot`] if needed and call `run` again.
 /// 3. *In real time* (emulation), repeat:
 ///    - poll [`World::next_event`] for the deadline, and wait for it or for a packet of a program;
 ///    - call [`World::run_until`] with the present instant **before any other input**, so that what was due is handled first; it
@@ -168,7 +170,8 @@ impl World {
         Self::recorded(shared, None)
     }
 
-    /// As [`World::shared`], with a record of every packet. It changes nothing in the run. A world with a record is for virtual time: nothing is injected.
+    /// As [`World::shared`], with a record of every packet. It changes nothing in the run. A world with a record is for
+    /// virtual time: nothing is injected.
     pub fn recorded(shared: Shared<Blueprint>, log: Option<Box<dyn PacketLog>>) -> Result<Self, ParamError> {
         let blueprint = &*shared;
         build::check(blueprint)?;
@@ -275,8 +278,8 @@ impl World {
         self.phase == Phase::Paused
     }
 
-    /// Endpoints that exist at present. Those of a finite transfer over TCP that starts later, and that no event changes, exist from its start until
-    /// no packet and no deadline of it is left.
+    /// Endpoints that exist at present. Those of a finite transfer over TCP that starts later, and that no event
+    /// changes, exist from its start until no packet and no deadline of it is left.
     pub fn endpoints(&self) -> usize {
         self.hosts.existing()
     }
@@ -314,8 +317,8 @@ impl World {
         (self.out.arena.live() + self.shares.more()) as u64
     }
 
-    /// The trace with `recorded`. Unless `keep`, the run cannot continue: what is recorded moves into the trace, and memory that is no longer
-    /// needed is free for the records that follow.
+    /// The trace with `recorded`. Unless `keep`, the run cannot continue: what is recorded moves into the trace, and
+    /// memory that is no longer needed is free for the records that follow.
     fn trace(&mut self, recorded: Recorded, in_flight: u64, keep: bool) -> Trace {
         let mut trace =
             self.accounts.trace(recorded, self.now, in_flight, &mut self.hosts, &self.blueprint, keep);

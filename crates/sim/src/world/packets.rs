@@ -1,4 +1,5 @@
-//! The path of a packet through the network: arrival at a node, next hop, copies for the branches of a tree, delivery, drop.
+//! The path of a packet through the network: arrival at a node, next hop, copies for the branches of a tree, delivery,
+//! drop.
 
 use contract::{
     Destination, DropReason, EndpointId, FlowId, GroupId, Header, NodeId, Packet, PacketId, PortId,
@@ -69,7 +70,8 @@ impl World {
         }
     }
 
-    /// An arrival from a link that may lose, impair or capture the packet. Returns false if it continues as on the fast path.
+    /// An arrival from a link that may lose, impair or capture the packet. Returns false if it continues as on the fast
+    /// path.
     #[inline(never)]
     fn arrive_from_link(&mut self, by: PortId, node: NodeId, id: PacketId) -> bool {
         match self.fabric.port(by).link_effect(self.now) {
@@ -211,8 +213,8 @@ impl World {
         }
     }
 
-    /// Sends copies of a group's packet along the tree and to the members at `node`. The tree does not change meanwhile, because joins and
-    /// leaves are separate events.
+    /// Sends copies of a group's packet along the tree and to the members at `node`. The tree does not change
+    /// meanwhile, because joins and leaves are separate events.
     pub(super) fn replicate(&mut self, node: NodeId, group: GroupId, id: PacketId) {
         let Some(here) = self.fabric.tree_at(group, node) else {
             return self.drop(id, DropReason::NoRoute, Subject::Node(node));
@@ -275,14 +277,16 @@ impl World {
         self.end_delivery(endpoint, has_news, wake);
     }
 
-    /// Delivers a packet that is no longer in the network to an endpoint that accepts it, sent at `sent_at` by true time.
+    /// Delivers a packet that is no longer in the network to an endpoint that accepts it, sent at `sent_at` by true
+    /// time.
     pub(super) fn give_packet(&mut self, endpoint: EndpointId, packet: &Packet, sent_at: Time) {
         self.accounts.count_delivered();
         let (has_news, wake) = self.hosts.receive(endpoint, (packet, sent_at), self.now, &mut self.out);
         self.end_delivery(endpoint, has_news, wake);
     }
 
-    /// Sends what an endpoint answers to a packet, schedules its next wake, and tells an application that there are data for it.
+    /// Sends what an endpoint answers to a packet, schedules its next wake, and tells an application that there are
+    /// data for it.
     #[inline(always)]
     fn end_delivery(&mut self, endpoint: EndpointId, has_news: bool, wake: Time) {
         self.take_outputs(endpoint, wake);
@@ -309,8 +313,8 @@ impl World {
         self.give_packet(endpoint, &packet, sent_at);
     }
 
-    /// Drops a packet with its reason, at a port or a node, and counts it for its flow. Drops at a port are also counted there, by
-    /// `Port::count_drop`.
+    /// Drops a packet with its reason, at a port or a node, and counts it for its flow. Drops at a port are also
+    /// counted there, by `Port::count_drop`.
     #[cold]
     pub(super) fn drop(&mut self, id: PacketId, why: DropReason, place: Subject) {
         let packet = self.out.arena.get(id);
@@ -349,8 +353,8 @@ impl World {
         }
     }
 
-    /// Accounts for a packet that was the input of a node's state machine, unless that has sent it on, or drops it with the returned reason. Returns what
-    /// became of it, for [`World::drain_node`].
+    /// Accounts for a packet that was the input of a node's state machine, unless that has sent it on, or drops it with
+    /// the returned reason. Returns what became of it, for [`World::drain_node`].
     #[inline(always)]
     pub(super) fn end_input(
         &mut self,

@@ -8,8 +8,8 @@ use crate::fabric::{Fabric, reverse};
 use crate::hosts::Hosts;
 use stack::ndn::Ahead;
 
-/// Slots of packets are requested when so many others arrive before them on the same link, packets when so many do, and their next ports when so
-/// many do.
+/// Slots of packets are requested when so many others arrive before them on the same link, packets when so many do, and
+/// their next ports when so many do.
 const SLOTS_AHEAD: u32 = 12;
 const PACKETS_AHEAD: u32 = 4;
 const HOPS_AHEAD: u32 = 2;
@@ -21,9 +21,11 @@ pub(super) struct Near {
 }
 
 const NEAR: usize = 16;
-/// So many state machines of nodes are rarely in a processor's caches. With 1600, requests for them take more time than they save.
+/// So many state machines of nodes are rarely in a processor's caches. With 1600, requests for them take more time than
+/// they save.
 const MANY_NODES: usize = 5000;
-/// What is requested so many arrivals after the state of their node: its machine, what the packet needs of it in three steps, and the next port.
+/// What is requested so many arrivals after the state of their node: its machine, what the packet needs of it in three
+/// steps, and the next port.
 const MACHINE: usize = 3;
 const NAMES: [(usize, Ahead); 3] = [(6, Ahead::Third), (9, Ahead::Second), (12, Ahead::Next)];
 
@@ -112,7 +114,8 @@ impl World {
         }
     }
 
-    /// Requests what the next Interest of an endpoint needs of the tables of the forwarder with this index, if they are large.
+    /// Requests what the next Interest of an endpoint needs of the tables of the forwarder with this index, if they are
+    /// large.
     #[inline]
     pub(super) fn prefetch_request(&self, index: usize, endpoint: EndpointId) {
         let node = self.hosts.nodes.get(index);

@@ -18,7 +18,8 @@ impl World {
         self.schedule_offer(port, id, offer);
     }
 
-    /// An offer to a port that is no plain FIFO, or is down or observed. It is not inlined, so that the path of a plain FIFO is short.
+    /// An offer to a port that is no plain FIFO, or is down or observed. It is not inlined, so that the path of a plain
+    /// FIFO is short.
     #[inline(never)]
     fn offer_elsewhere(&mut self, port: PortId, id: PacketId) {
         match self.fabric.offer_path(port) {
@@ -72,7 +73,8 @@ impl World {
         self.schedule_offer(port, id, offer);
     }
 
-    /// An offer to a FIFO that the state machine of its node observes. A packet that finds the link idle departs at once, without an event.
+    /// An offer to a FIFO that the state machine of its node observes. A packet that finds the link idle departs at
+    /// once, without an event.
     #[inline(always)]
     fn offer_observed(&mut self, port: PortId, id: PacketId) {
         let Self { now, fabric, hosts, agenda, out, .. } = self;
@@ -91,8 +93,8 @@ impl World {
         }
     }
 
-    /// The slow path of an offer: the port is down, its waits are recorded, it is observed and has a queue discipline, a trace, a shaper or a policer,
-    /// or it has a queue discipline beside one of these.
+    /// The slow path of an offer: the port is down, its waits are recorded, it is observed and has a queue discipline,
+    /// a trace, a shaper or a policer, or it has a queue discipline beside one of these.
     #[inline(never)]
     fn offer_slowly(&mut self, port: PortId, id: PacketId) {
         self.settle(port);
@@ -173,8 +175,8 @@ impl World {
         self.fabric.dropped.clear();
     }
 
-    /// Serves a queue discipline at a departure, or handles the start of a transmission at an observed FIFO. Services are no events of the run's
-    /// digest, since other ports are served without any.
+    /// Serves a queue discipline at a departure, or handles the start of a transmission at an observed FIFO. Services
+    /// are no events of the run's digest, since other ports are served without any.
     pub(super) fn on_depart(&mut self, what: AgendaEvent) {
         let port = PortId(what.index() as u32);
         match self.fabric.depart(port, self.now) {
@@ -187,7 +189,8 @@ impl World {
         }
     }
 
-    /// Reports started transmissions of an observed FIFO, and schedules an event at the next start. No effect at other ports.
+    /// Reports started transmissions of an observed FIFO, and schedules an event at the next start. No effect at other
+    /// ports.
     pub(super) fn show_departures(&mut self, port: PortId) {
         loop {
             match self.fabric.next_departure(port, self.now) {

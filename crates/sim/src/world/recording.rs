@@ -1,7 +1,8 @@
 //! The record of packets: what happens at ports, endpoints and nodes becomes rows.
 //!
-//! With a record, all packets take the slow paths: ports are [`OfferPath::Slow`](crate::fabric::OfferPath::Slow), links show every packet at their
-//! end, endpoints accept none on the fast path, and no packet stands for several. Without one, the fast paths have no part in it.
+//! With a record, all packets take the slow paths: ports are [`OfferPath::Slow`](crate::fabric::OfferPath::Slow), links
+//! show every packet at their end, endpoints accept none on the fast path, and no packet stands for several. Without
+//! one, the fast paths have no part in it.
 
 use contract::{EndpointId, NodeId, Packet, PacketId, PortId};
 use units::Time;
@@ -117,7 +118,8 @@ impl World {
         id
     }
 
-    /// Records that a packet, which the state machine of a node sends on, is a copy of its input, unless it is the input.
+    /// Records that a packet, which the state machine of a node sends on, is a copy of its input, unless it is the
+    /// input.
     #[cold]
     pub(super) fn record_forwarded(&mut self, id: PacketId) {
         if let Some(recorder) = &mut self.recorder {

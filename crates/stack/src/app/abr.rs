@@ -1,7 +1,9 @@
-//! Rules that choose the quality of a video's next segment (adaptive bit rate, ABR): by throughput, by the buffer (BOLA), and both in turn, as in dash.js.
+//! Rules that choose the quality of a video's next segment (adaptive bit rate, ABR): by throughput, by the buffer
+//! (BOLA), and both in turn, as in dash.js.
 //!
-//! Constants and decisions are those of dash.js 5 (`src/core/Settings.js`, `src/streaming/rules/abr`, `src/streaming/controllers`). Not modelled: requests that
-//! are abandoned (`AbandonRequestsRule`), `SwitchHistoryRule`, and replacement of segments that have arrived.
+//! Constants and decisions are those of dash.js 5 (`src/core/Settings.js`, `src/streaming/rules/abr`,
+//! `src/streaming/controllers`). Not modelled: requests that are abandoned (`AbandonRequestsRule`),
+//! `SwitchHistoryRule`, and replacement of segments that have arrived.
 
 use units::{Duration, Rate, Time, math};
 
@@ -77,7 +79,8 @@ impl Chooser {
         }
     }
 
-    /// The quality of the next segment, with `level_s` seconds in the buffer, and how long BOLA waits before its request.
+    /// The quality of the next segment, with `level_s` seconds in the buffer, and how long BOLA waits before its
+    /// request.
     pub(super) fn choose(&mut self, level_s: f64, now: Time) -> (usize, Duration) {
         let Some(measured) = self.throughput.estimate() else { return (self.quality, Duration::ZERO) };
         let safe = highest(&self.rates, measured * SAFETY);
@@ -105,7 +108,8 @@ fn highest(rates: &[f64], limit: f64) -> usize {
     rates.partition_point(|rate| *rate <= limit).saturating_sub(1)
 }
 
-/// Two exponentially weighted means of the throughput, weighted by download time [ThroughputModel, ThroughputController: getEwma].
+/// Two exponentially weighted means of the throughput, weighted by download time
+/// [ThroughputModel, ThroughputController: getEwma].
 #[derive(Clone, Copy, Debug, Default)]
 struct Throughput {
     fast: f64,
@@ -113,7 +117,8 @@ struct Throughput {
     weight: f64,
 }
 
-/// Half-lives, in seconds of download time times [`WEIGHT`] [throughputFastHalfLifeSeconds, throughputSlowHalfLifeSeconds].
+/// Half-lives, in seconds of download time times [`WEIGHT`]
+/// [throughputFastHalfLifeSeconds, throughputSlowHalfLifeSeconds].
 const FAST: f64 = 3.0;
 const SLOW: f64 = 8.0;
 /// Weight of a second of download time [weightDownloadTimeMultiplicationFactor, which is per millisecond].
@@ -259,7 +264,8 @@ impl Bola {
 mod tests {
     use super::*;
 
-    /// Rates of 1, 2 and 4 Mbit/s, a buffer of 18 s: full at max(18, 10 + 2·3) = 18 s. γp = ln 4 / (1.8 − 1) = 1.732868, V = 10 / γp = 5.770780.
+    /// Rates of 1, 2 and 4 Mbit/s, a buffer of 18 s: full at max(18, 10 + 2·3) = 18 s. γp = ln 4 / (1.8 − 1) =
+    /// 1.732868, V = 10 / γp = 5.770780.
     fn bola() -> (Bola, [f64; 3]) {
         let rates = [1e6, 2e6, 4e6];
         (Bola::new(&rates, 18.0), rates)
@@ -275,9 +281,9 @@ mod tests {
         assert!((bola.v * (math::ln(4.0) + bola.gp) - 18.0).abs() < 1e-9);
     }
 
-    /// Qualities 0 and 1 are equal where (V γp − L)/1 = (V (ln 2 + γp) − L)/2: L = V (γp − ln 2) = 6. 1 and 2: L = V γp = 10. By the formula of the
-    /// minimum level, with utilities 1, 1 + ln 2, 1 + ln 4: V (γp + (2·1 − 1·(1 + ln 2))/1) = V (γp + 1 − ln 2) = 11.770780; the placeholder
-    /// is chosen by it.
+    /// Qualities 0 and 1 are equal where (V γp − L)/1 = (V (ln 2 + γp) − L)/2: L = V (γp − ln 2) = 6. 1 and 2: L = V γp = 10.
+    /// By the formula of the minimum level, with utilities 1, 1 + ln 2, 1 + ln 4: V (γp + (2·1 − 1·(1 + ln 2))/1) = V
+    /// (γp + 1 − ln 2) = 11.770780; the placeholder is chosen by it.
     #[test]
     fn bola_chooses_by_the_level_of_the_buffer() {
         let (bola, rates) = bola();
@@ -288,8 +294,8 @@ mod tests {
         assert_eq!(bola.minimum(&rates, 0), 0.0);
     }
 
-    /// 8 Mbit in 2 s weigh 3: the fast mean keeps 0.5^(3/3) = 0.5, the slow one 0.5^(3/8) = 0.771105. Corrected, both are 4 Mbit/s. Then 2 Mbit
-    /// in 2 s, 1 Mbit/s: fast (0.5·1 + 0.5·2) / (1 − 0.25) = 2 Mbit/s, the lower one.
+    /// 8 Mbit in 2 s weigh 3: the fast mean keeps 0.5^(3/3) = 0.5, the slow one 0.5^(3/8) = 0.771105. Corrected, both
+    /// are 4 Mbit/s. Then 2 Mbit in 2 s, 1 Mbit/s: fast (0.5·1 + 0.5·2) / (1 − 0.25) = 2 Mbit/s, the lower one.
     #[test]
     fn the_throughput_is_the_lower_of_two_means() {
         let mut throughput = Throughput::default();

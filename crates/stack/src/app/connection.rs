@@ -68,7 +68,8 @@ impl Connection {
         Some(Event::Complete(item))
     }
 
-    /// Repeats the newest request if its timer has expired and nothing has arrived since. Returns the total requested so far.
+    /// Repeats the newest request if its timer has expired and nothing has arrived since. Returns the total requested
+    /// so far.
     pub(super) fn retry(&mut self, delivered: u64, now: Time) -> Option<u64> {
         let retry = self.retry.filter(|retry| retry.at <= now)?;
         if delivered > retry.requested_before {

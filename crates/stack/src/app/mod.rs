@@ -1,7 +1,8 @@
-//! Applications above TCP or QUIC connections, at the client: requests with think time and incast, web pages, adaptive video players (DASH).
+//! Applications above TCP or QUIC connections, at the client: requests with think time and incast, web pages, adaptive
+//! video players (DASH).
 //!
-//! A client requests data over one or several connections, and waits for the responses. [`App`] is a sans-IO state machine. The responses are
-//! those of senders that send the requested bytes ([`contract::Header::Request`]).
+//! A client requests data over one or several connections, and waits for the responses. [`App`] is a sans-IO state
+//! machine. The responses are those of senders that send the requested bytes ([`contract::Header::Request`]).
 
 mod abr;
 mod connection;
@@ -60,9 +61,11 @@ pub struct Exchange {
 ///
 /// # How it is driven
 ///
-/// 1. [`App::start`] at its start. After it, and after every other input, drain [`App::take_requests`] and send the requests.
+/// 1. [`App::start`] at its start. After it, and after every other input, drain [`App::take_requests`] and send the
+///    requests.
 /// 2. [`App::on_delivered`] when the bytes delivered on a connection reach [`App::next_event_at`].
-/// 3. [`App::on_timer`] at or after [`App::wake`], with the bytes that have been delivered on each connection. An early timer has no effect.
+/// 3. [`App::on_timer`] at or after [`App::wake`], with the bytes that have been delivered on each connection. An early
+///    timer has no effect.
 /// 4. [`App::stop`]: exchanges in progress are completed, and no new one begins.
 pub struct App {
     shared: Shared,

@@ -15,7 +15,8 @@ pub struct Player {
     pub segment: Duration,
     /// Number of segments; [`u32::MAX`] for no end.
     pub count: u32,
-    /// Coefficient of variation of the sizes of segments, log-normal and the same for all qualities of a segment; 0 for constant sizes.
+    /// Coefficient of variation of the sizes of segments, log-normal and the same for all qualities of a segment; 0 for
+    /// constant sizes.
     pub variation: f64,
     /// How the quality is chosen.
     pub rule: Rule,
@@ -30,8 +31,8 @@ pub struct Player {
 }
 
 impl Default for Player {
-    /// The settings of dash.js 5: `bufferTimeDefault` 18 s, `bufferTimeAtTopQuality` 30 s, `DEFAULT_VIDEO_BITRATE` 1000 kbit/s. Segments of 4 s, of which one is
-    /// needed to play.
+    /// The settings of dash.js 5: `bufferTimeDefault` 18 s, `bufferTimeAtTopQuality` 30 s, `DEFAULT_VIDEO_BITRATE` 1000
+    /// kbit/s. Segments of 4 s, of which one is needed to play.
     fn default() -> Self {
         Self {
             rates: Vec::new(),
@@ -67,8 +68,8 @@ pub struct Playback {
 }
 
 impl Playback {
-    /// The linear quality of experience of Yin et al. (SIGCOMM 2015, equation 5) per segment, in bit/s: (Σ R − λ Σ |ΔR| − μ (stalls + start-up)) / segments, with
-    /// λ = 1 and `mu_bps` per second. It is no standardised score.
+    /// The linear quality of experience of Yin et al. (SIGCOMM 2015, equation 5) per segment, in bit/s: (Σ R − λ Σ |ΔR|
+    /// − μ (stalls + start-up)) / segments, with λ = 1 and `mu_bps` per second. It is no standardised score.
     pub fn qoe_bps(&self, mu_bps: f64) -> Option<f64> {
         let waited_s = (self.stalled + self.startup?).as_secs_f64();
         let sum = self.rate_sum_bps - self.change_sum_bps - mu_bps * waited_s;

@@ -1,5 +1,5 @@
-//! Rounds of requests: a request on every connection at once, and the next round after all answers (barrier) and a think time. One connection
-//! gives a closed loop with think time, many give incast.
+//! Rounds of requests: a request on every connection at once, and the next round after all answers (barrier) and a
+//! think time. One connection gives a closed loop with think time, many give incast.
 
 use units::Time;
 

@@ -24,13 +24,14 @@ pub enum Sizes {
         /// Coefficient of variation: standard deviation / mean.
         variation: f64,
     },
-    /// Points of a cumulative distribution function, in ascending order: a size in bytes and the probability that a size does not exceed it. The
-    /// first probability is that of sizes of exactly the first point, the last one is 1; between two points the function is linear.
+    /// Points of a cumulative distribution function, in ascending order: a size in bytes and the probability that a
+    /// size does not exceed it. The first probability is that of sizes of exactly the first point, the last one is 1;
+    /// between two points the function is linear.
     Table(Arc<[(u64, f64)]>),
 }
 
-/// Flow sizes of a data centre for web search: Alizadeh et al., Data Center TCP (DCTCP), SIGCOMM 2010, figure 4, in the points that public
-/// simulators use (traffic_gen of HPCC, `WebSearch_distribution.txt`).
+/// Flow sizes of a data centre for web search: Alizadeh et al., Data Center TCP (DCTCP), SIGCOMM 2010, figure 4, in the
+/// points that public simulators use (traffic_gen of HPCC, `WebSearch_distribution.txt`).
 pub const WEB_SEARCH: &[(u64, f64)] = &[
     (0, 0.0),
     (10_000, 0.15),
@@ -46,8 +47,8 @@ pub const WEB_SEARCH: &[(u64, f64)] = &[
     (30_000_000, 1.0),
 ];
 
-/// Flow sizes of a data centre for data mining: Greenberg et al., VL2, SIGCOMM 2009, figure 2, in the points that public simulators use
-/// (TrafficGenerator of HKUST, `VL2_CDF.txt`).
+/// Flow sizes of a data centre for data mining: Greenberg et al., VL2, SIGCOMM 2009, figure 2, in the points that
+/// public simulators use (TrafficGenerator of HKUST, `VL2_CDF.txt`).
 pub const DATA_MINING: &[(u64, f64)] = &[
     (0, 0.0),
     (180, 0.1),

@@ -138,8 +138,9 @@ fn player(count: u32) -> Config {
     })
 }
 
-/// Segments of 1000 B, each with its first byte after 0.1 s. Complete at 0.6 s and 1.2 s: playback starts at 1.2 s with 2 s in the buffer. The
-/// third arrives at 5.2 s: the buffer was empty at 3.2 s, and 1 s is not enough to resume; the fourth arrives at 6.2 s. Stalled: 3 s.
+/// Segments of 1000 B, each with its first byte after 0.1 s. Complete at 0.6 s and 1.2 s: playback starts at 1.2 s with
+/// 2 s in the buffer. The third arrives at 5.2 s: the buffer was empty at 3.2 s, and 1 s is not enough to resume; the
+/// fourth arrives at 6.2 s. Stalled: 3 s.
 #[test]
 fn a_player_starts_stalls_and_resumes_by_its_buffer() {
     let mut app = app(&player(4), 1);
@@ -164,8 +165,8 @@ fn a_player_starts_stalls_and_resumes_by_its_buffer() {
     assert!((qoe - (8000.0 - 16_000.0 * 4.2 / 4.0)).abs() < 1e-6, "{qoe}");
 }
 
-/// 1000 B in 0.1 s are 80 kbit/s: the second segment has the higher quality, which is the only switch, of 8 kbit/s. Three segments fill the buffer:
-/// the next request is 3 s − 3 s + the time since then later.
+/// 1000 B in 0.1 s are 80 kbit/s: the second segment has the higher quality, which is the only switch, of 8 kbit/s.
+/// Three segments fill the buffer: the next request is 3 s − 3 s + the time since then later.
 #[test]
 fn a_player_rises_and_pauses_at_a_full_buffer() {
     let mut app = app(&player(u32::MAX), 1);

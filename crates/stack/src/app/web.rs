@@ -24,8 +24,8 @@ pub struct Object {
 pub struct Page {
     /// The objects of the page, at least one.
     pub objects: Arc<[Object]>,
-    /// Whether a connection can have several unanswered requests, as in HTTP/2 and HTTP/3. The answers come in the order of the requests. Otherwise
-    /// it has one at a time, as in HTTP/1.1.
+    /// Whether a connection can have several unanswered requests, as in HTTP/2 and HTTP/3. The answers come in the
+    /// order of the requests. Otherwise it has one at a time, as in HTTP/1.1.
     pub multiplex: bool,
     /// Think time between two loads; `None` for none.
     pub think: Option<DurationDistribution>,
@@ -79,7 +79,8 @@ impl State {
         self.request(shared, now);
     }
 
-    /// Asks for objects that are ready, in the order in which they became ready, on the connection with the fewest open requests.
+    /// Asks for objects that are ready, in the order in which they became ready, on the connection with the fewest open
+    /// requests.
     fn request(&mut self, shared: &mut Shared, now: Time) {
         self.due_at = Time::NEVER;
         while let Some(&(at, object)) = self.ready.first() {

@@ -140,8 +140,8 @@ impl Source {
         }
     }
 
-    /// Moves the next datagram out of off-times. The rest of its gap continues in the next on-time, so that the mean rate over on-times is
-    /// exact.
+    /// Moves the next datagram out of off-times. The rest of its gap continues in the next on-time, so that the mean
+    /// rate over on-times is exact.
     #[cold]
     fn skip_off_times(&mut self, cx: &mut Cx<'_>) {
         let Pattern::OnOff { on, off, .. } = self.pattern else { return };
@@ -177,8 +177,8 @@ impl Endpoint for Source {
 
 /// Counts datagrams that arrive and that are missing. The first datagram after the start sets the expected number.
 ///
-/// A datagram that arrives after a later one still counts as missing and is not delivered: without memory it cannot be distinguished from a
-/// duplicate.
+/// A datagram that arrives after a later one still counts as missing and is not delivered: without memory it cannot be
+/// distinguished from a duplicate.
 #[derive(Clone, Debug, Default)]
 pub struct Sink {
     expected: Option<u64>,

@@ -1,11 +1,13 @@
-//! The attachment of a source or a member to a name-based network: its signals to its access router, and their repetition.
+//! The attachment of a source or a member to a name-based network: its signals to its access router, and their
+//! repetition.
 
 use contract::{Address, Count, Cx, Ecn, Eid, GroupId, Header, Label, Signal};
 use units::{Duration, Rate, Time};
 
 use super::Config;
 
-/// The host's part in one group. It sends `Publish` or `Join` to its access router until one is accepted, refreshes it, and leaves.
+/// The host's part in one group. It sends `Publish` or `Join` to its access router until one is accepted, refreshes it,
+/// and leaves.
 #[derive(Clone, Debug)]
 pub struct Attachment {
     role: Role,
@@ -148,8 +150,8 @@ impl Attachment {
         }
     }
 
-    /// Leaves the previous router if another one accepted: the path to the access router can change, and the first router on it intercepts
-    /// the join.
+    /// Leaves the previous router if another one accepted: the path to the access router can change, and the first
+    /// router on it intercepts the join.
     fn follow(&mut self, above: Address, cx: &mut Cx<'_>) {
         if self.state == State::Out {
             return;

@@ -2,8 +2,8 @@
 
 use units::{Bytes, Duration};
 
-/// Settings of the signalling between sources, members, routers and the name resolution system. The paper refers to another work for tree
-/// construction, so every value is our choice.
+/// Settings of the signalling between sources, members, routers and the name resolution system. The paper refers to
+/// another work for tree construction, so every value is our choice.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
     /// Size of a signal on the wire.
@@ -12,11 +12,13 @@ pub struct Config {
     pub refresh: Duration,
     /// Number of refresh intervals after which state that was not refreshed is removed.
     pub lifetime: u32,
-    /// Time after which a request without an answer is repeated. It doubles per repetition, up to four times this value.
+    /// Time after which a request without an answer is repeated. It doubles per repetition, up to four times this
+    /// value.
     pub retry: Duration,
     /// Size of the packets that measure an access link.
     pub probe: Bytes,
-    /// Number of probe packets that are sent back to back; the minimum gap between two gives the capacity. Below two nothing is measured.
+    /// Number of probe packets that are sent back to back; the minimum gap between two gives the capacity. Below two
+    /// nothing is measured.
     pub probe_packets: u8,
 }
 

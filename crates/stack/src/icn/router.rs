@@ -1,8 +1,10 @@
-//! ICN router: a node of multicast trees that are built by name, beside the driver's forwarding by address [SRMCC §3.1].
+//! ICN router: a node of multicast trees that are built by name, beside the driver's forwarding by address
+//! [SRMCC §3.1].
 //!
-//! A join is sent towards a tree node that the name resolution system returned. Every router of the name-based network on the path intercepts it: it
-//! adds the sender as a branch and sends its own join, until a router on the tree is reached. Between two neighbours of the tree there can be routers
-//! that know addresses only. Copies are addressed to the next tree node, so that such routers need no state.
+//! A join is sent towards a tree node that the name resolution system returned. Every router of the name-based network
+//! on the path intercepts it: it adds the sender as a branch and sends its own join, until a router on the tree is
+//! reached. Between two neighbours of the tree there can be routers that know addresses only. Copies are addressed to
+//! the next tree node, so that such routers need no state.
 
 use contract::{
     Address, Branch, Count, DropReason, Eid, Entry, FeedbackTarget, FlowId, GroupId, GroupMessage, Header,
@@ -26,9 +28,10 @@ pub struct GroupPart {
 ///
 /// # How it is driven
 ///
-/// It is a [`contract::Router`]. The driver calls `takes` for every packet that arrives, because a join to any address is intercepted, and
-/// passes intercepted packets as [`RouterInput::Packet`] with the port. If [`Router::has_parts`] is true, the driver reports arrivals and
-/// enqueued packets as well. Copies along the tree are in [`contract::Outputs::forwards`], signals and feedback in the outbox.
+/// It is a [`contract::Router`]. The driver calls `takes` for every packet that arrives, because a join to any address
+/// is intercepted, and passes intercepted packets as [`RouterInput::Packet`] with the port. If [`Router::has_parts`] is
+/// true, the driver reports arrivals and enqueued packets as well. Copies along the tree are in
+/// [`contract::Outputs::forwards`], signals and feedback in the outbox.
 pub struct Router<L> {
     config: Config,
     resolver: Address,
@@ -57,8 +60,8 @@ struct Group {
     source: Option<Address>,
     /// Cost of the path from the root when the upstream path was last chosen; [`u64::MAX`] before that.
     cost: u64,
-    /// Until this time the node joins only tree nodes of lower cost than its own: the nodes below it have higher costs, and joining one of
-    /// them would form a loop. After it the state of nodes that were below has expired.
+    /// Until this time the node joins only tree nodes of lower cost than its own: the nodes below it have higher costs,
+    /// and joining one of them would form a loop. After it the state of nodes that were below has expired.
     guarded_until: Time,
     /// Sorted by the address of the child.
     branches: Vec<Branch>,
@@ -360,8 +363,8 @@ impl<L: RouterAlgorithm> Router<L> {
             Some(node.cost.saturating_add(cost).saturating_add(1))
         };
         let reachable = nodes.filter_map(|node| Some((through(node)?, *node)));
-        // the root is preferred if it is known: the costs of the other nodes may be stale, and two nodes could choose each other; a join to
-        // the root is intercepted by the first tree node on the path
+        // the root is preferred if it is known: the costs of the other nodes may be stale, and two nodes could choose
+        // each other; a join to the root is intercepted by the first tree node on the path
         let best = reachable.min_by_key(|(cost, node)| (node.cost > 0, *cost, node.at));
         let Some((cost, target)) = best else { return };
         let first = group.standing == Standing::Resolving;
@@ -473,7 +476,8 @@ impl<L: RouterAlgorithm> Router<L> {
         if let Some(target) = target {
             self.send_signal(id, target.at, Signal::Join { group: id, gumgid }, cx);
         }
-        // a node with an upstream path resolves the name as well, because the path may be invalid or a better one may exist
+        // a node with an upstream path resolves the name as well, because the path may be invalid or a better one may
+        // exist
         let just_joined = first && matches!(standing, Standing::Joining { .. });
         if !is_root && !just_joined {
             self.send_signal(id, resolver, Signal::Resolve { group: id, gumgid }, cx);

@@ -68,7 +68,8 @@ impl SentMessage {
     }
 }
 
-/// A test bench for one state machine. Port `n` leads to node `n`; the cost of a path is the node's number, or that in `costs`.
+/// A test bench for one state machine. Port `n` leads to node `n`; the cost of a path is the node's number, or that in
+/// `costs`.
 struct TestBench {
     now: Time,
     meter: Meter,

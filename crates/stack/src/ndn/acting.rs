@@ -67,8 +67,8 @@ impl Core {
         pit.end_taken(pending, |name, record| forget_upstream(faces, dead, can_loop, name, record));
     }
 
-    /// Sends the Data of the input, which are `packet`, to the downstreams of an entry whose Interests have not expired, except to the face from
-    /// which the Data arrived.
+    /// Sends the Data of the input, which are `packet`, to the downstreams of an entry whose Interests have not
+    /// expired, except to the face from which the Data arrived.
     #[inline(always)]
     pub(super) fn answer(
         &mut self,
@@ -180,7 +180,8 @@ pub(super) struct StrategyContext<'a, 'b, 'c, L> {
 }
 
 impl<L: LinkAlgorithm> StrategyContext<'_, '_, '_, L> {
-    /// Sends the Interest that is being processed to a face where the link part observes no packets. Returns false if it cannot.
+    /// Sends the Interest that is being processed to a face where the link part observes no packets. Returns false if
+    /// it cannot.
     #[inline(always)]
     fn send_arrived(&mut self, pending: Pending, face: FaceId) -> bool {
         let Self { core, cx, arrived: Some((present, packet, _)), .. } = self else { return false };

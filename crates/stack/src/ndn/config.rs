@@ -8,8 +8,9 @@ use units::{Bytes, Duration, Rate};
 pub struct Config {
     /// Its content store.
     pub store: Store,
-    /// Capacity of the dead nonce list, which detects loops that last longer than an Interest is pending; at least half of it is used.
-    /// The default is our choice, about one second of a busy link; the specification leaves it to the forwarder.
+    /// Capacity of the dead nonce list, which detects loops that last longer than an Interest is pending; at least half
+    /// of it is used. The default is our choice, about one second of a busy link; the specification leaves it to the
+    /// forwarder.
     pub dead_nonces: u32,
     /// Default size of an Interest on the wire.
     pub interest: Bytes,
@@ -84,38 +85,41 @@ pub struct ConsumerConfig {
     pub tick: Duration,
     /// Offset of the ticks from multiples of `tick`, below `tick`.
     pub tick_phase: Duration,
-    /// Maximum of a random delay, uniform from zero, before an Interest leaves. Interests that are generated meanwhile leave with it. Zero
-    /// for none.
+    /// Maximum of a random delay, uniform from zero, before an Interest leaves. Interests that are generated meanwhile
+    /// leave with it. Zero for none.
     pub jitter: Duration,
     /// Whether it is ECN-capable. Otherwise its packets are not marked.
     pub marks: bool,
-    /// Length of an episode in windows of Data. Congestion events in one episode count as one: 1 for conservative window adaptation, 0 if
-    /// every event is an episode.
+    /// Length of an episode in windows of Data. Congestion events in one episode count as one: 1 for conservative
+    /// window adaptation, 0 if every event is an episode.
     pub episode: f64,
     /// How an event is assigned to an episode.
     pub episode_check: EpisodeCheck,
-    /// Number of retransmissions of a segment before it is given up; [`u32::MAX`] for no limit. With 0 there is no retransmission timeout:
-    /// a segment is given up when its Interest expires.
+    /// Number of retransmissions of a segment before it is given up; [`u32::MAX`] for no limit. With 0 there is no
+    /// retransmission timeout: a segment is given up when its Interest expires.
     pub retries: u32,
     /// Its retransmission timeout.
     pub timeout: Timeout,
 }
 
-/// Which segment must be above the recovery point of the last reduction for a congestion event to begin another episode.
+/// Which segment must be above the recovery point of the last reduction for a congestion event to begin another
+/// episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EpisodeCheck {
-    /// The segment that was lost or refused; for a mark, the highest segment whose Data arrived. The recovery point is the highest segment
-    /// requested before the reduction. Its losses and those of retransmissions belong to the episode, however late they are detected
-    /// [ndn-tools 22.12: catchunks].
+    /// The segment that was lost or refused; for a mark, the highest segment whose Data arrived. The recovery point is
+    /// the highest segment requested before the reduction. Its losses and those of retransmissions belong to the
+    /// episode, however late they are detected [ndn-tools 22.12: catchunks].
     Segment,
-    /// The highest segment whose Data arrived, whichever was lost. The recovery point is the next segment to be requested. A loss that is
-    /// detected after the first new Data causes another reduction [ndnSIM 2.8: ndn-consumer-pcon; ndn-tools until 22.02].
+    /// The highest segment whose Data arrived, whichever was lost. The recovery point is the next segment to be
+    /// requested. A loss that is detected after the first new Data causes another reduction
+    /// [ndnSIM 2.8: ndn-consumer-pcon; ndn-tools until 22.02].
     Highest,
 }
 
 /// The retransmission timeout of a consumer.
 ///
-/// The timeout is k·max(`min`, srtt + 4·var), at most `max`. k doubles with every segment that expires and is reset to 1 by a sample.
+/// The timeout is k·max(`min`, srtt + 4·var), at most `max`. k doubles with every segment that expires and is reset to
+/// 1 by a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeout {
     /// Before the first sample.
@@ -153,8 +157,9 @@ pub enum Pattern {
         /// Time between two batches.
         every: Duration,
     },
-    /// Whole contents of a catalogue, one after the other, each drawn by its popularity: p(i) ∝ 1/(i + `shift`)^`exponent` for i = 1, 2 …
-    /// `contents` (Zipf–Mandelbrot). Segment j of content i is segment (i − 1)·`segments` + j of the prefix.
+    /// Whole contents of a catalogue, one after the other, each drawn by its popularity: p(i) ∝ 1/(i +
+    /// `shift`)^`exponent` for i = 1, 2 … `contents` (Zipf–Mandelbrot). Segment j of content i is segment (i −
+    /// 1)·`segments` + j of the prefix.
     Zipf {
         /// Number of contents in the catalogue.
         contents: u32,
@@ -177,8 +182,8 @@ pub enum Gaps {
 }
 
 impl ConsumerConfig {
-    /// A consumer of Data with `payload` bytes, default sizes and lifetime. It requests each segment in order once, without end, at a
-    /// constant `rate` of Data on the wire.
+    /// A consumer of Data with `payload` bytes, default sizes and lifetime. It requests each segment in order once,
+    /// without end, at a constant `rate` of Data on the wire.
     pub const fn new(prefix: NameId, payload: Bytes, rate: Rate) -> Self {
         let data = Bytes::new(payload.as_u64() + OVERHEAD.as_u64());
         Self {

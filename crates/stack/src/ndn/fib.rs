@@ -7,8 +7,8 @@ use memory::{filled_in_large_pages, list_in_large_pages, prefetch};
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Fib {
-    /// A hash table of rows; their number is a power of two, or zero. A multiplicative hash selects a row. A prefix whose row is used takes the next free
-    /// one. At least one row is free.
+    /// A hash table of rows; their number is a power of two, or zero. A multiplicative hash selects a row. A prefix
+    /// whose row is used takes the next free one. At least one row is free.
     rows: Box<[Row]>,
     /// 64 minus the binary logarithm of the number of rows.
     shift: u32,
@@ -74,8 +74,8 @@ impl Fib {
         Self::default()
     }
 
-    /// Replaces all entries. A prefix without next hops is no entry; a known prefix keeps its number. Next hops of equal cost keep the
-    /// given order.
+    /// Replaces all entries. A prefix without next hops is no entry; a known prefix keeps its number. Next hops of
+    /// equal cost keep the given order.
     pub fn set<'h>(&mut self, entries: impl Iterator<Item = (NameId, &'h [NextHop])> + Clone) {
         self.hops.clear();
         self.latest = [NOTHING; LATEST];
@@ -97,8 +97,8 @@ impl Fib {
         }
     }
 
-    /// Changes the costs of next hops of one prefix. The lowest cost comes first; next hops of equal cost keep their previous order. Next
-    /// hops that are not in `hops` stay behind.
+    /// Changes the costs of next hops of one prefix. The lowest cost comes first; next hops of equal cost keep their
+    /// previous order. Next hops that are not in `hops` stay behind.
     pub fn prefer(&mut self, prefix: NameId, hops: &[NextHop]) {
         let mut row = *self.row_or_new(prefix);
         let mut known = self.hops[row.begin as usize..row.end as usize].to_vec();

@@ -1,7 +1,7 @@
 //! NDN forwarder: the pipelines of Interests, Data and NACKs (NFD Developer's Guide §4).
 //!
-//! An Interest passes the loop check, the content store, the pending Interest table, the strategy and the link part. Data follow the table back and
-//! are cached. The strategy handles NACKs.
+//! An Interest passes the loop check, the content store, the pending Interest table, the strategy and the link part.
+//! Data follow the table back and are cached. The strategy handles NACKs.
 
 mod prefetch;
 
@@ -32,11 +32,11 @@ pub const SERIES: &[SeriesInfo] = &[("pit", "interests", "node", "pending Intere
 ///
 /// # How it is driven
 ///
-/// It is a [`contract::Router`]. Before [`RouterInput::Start`] the driver sets next hops ([`Forwarder::set_routes`]). It may set them
-/// again, or change costs by [`prefer`](Forwarder::prefer), between two inputs. Packets from links are [`RouterInput::Packet`] with the
-/// port, those of consumers and producers on the node [`RouterInput::Local`]. If [`Forwarder::observes_enqueue`] is true, the driver reports packets
-/// that are offered to queues (`on_enqueue`), and if [`Forwarder::observes_dequeue`] is true, departures (`on_dequeue`); otherwise it can
-/// skip the calls.
+/// It is a [`contract::Router`]. Before [`RouterInput::Start`] the driver sets next hops ([`Forwarder::set_routes`]).
+/// It may set them again, or change costs by [`prefer`](Forwarder::prefer), between two inputs. Packets from links are
+/// [`RouterInput::Packet`] with the port, those of consumers and producers on the node [`RouterInput::Local`]. If
+/// [`Forwarder::observes_enqueue`] is true, the driver reports packets that are offered to queues (`on_enqueue`), and
+/// if [`Forwarder::observes_dequeue`] is true, departures (`on_dequeue`); otherwise it can skip the calls.
 ///
 /// In memory, what every packet needs comes first.
 #[repr(C, align(64))]
@@ -254,8 +254,8 @@ impl<S: Strategy, L: LinkAlgorithm> Forwarder<S, L> {
         None
     }
 
-    /// Whether a nonce was seen before: from another downstream, in a sent Interest, or in the dead nonce list. The same nonce from the
-    /// same downstream is a retransmission, not a loop.
+    /// Whether a nonce was seen before: from another downstream, in a sent Interest, or in the dead nonce list. The
+    /// same nonce from the same downstream is a retransmission, not a loop.
     #[inline]
     fn loops(core: &Core, existing: Option<Pending>, from: FaceId, name: contract::Name, nonce: u32) -> bool {
         if let Some(pending) = existing {

@@ -1,14 +1,15 @@
-//! Nonces of Interests that are no longer pending (dead nonce list), which detect loops that last longer than a PIT entry.
+//! Nonces of Interests that are no longer pending (dead nonce list), which detect loops that last longer than a PIT
+//! entry.
 
 use contract::Name;
 use memory::prefetch;
 
-/// The latest nonces with their names, at least half as many as the capacity. Name and nonce are combined into a key of 64 bits; the
-/// probability that two different pairs have the same key is 2⁻⁶².
+/// The latest nonces with their names, at least half as many as the capacity. Name and nonce are combined into a key of
+/// 64 bits; the probability that two different pairs have the same key is 2⁻⁶².
 ///
-/// The keys are in two halves. When the younger half is full, the older half is cleared and becomes the younger, so that keys are not
-/// removed one by one. A cache line of the processor contains cells of both halves and of four consecutive segments, which keeps the number
-/// of touched cache lines small in networks of hundreds of routers.
+/// The keys are in two halves. When the younger half is full, the older half is cleared and becomes the younger, so
+/// that keys are not removed one by one. A cache line of the processor contains cells of both halves and of four
+/// consecutive segments, which keeps the number of touched cache lines small in networks of hundreds of routers.
 #[derive(Clone, Debug, Default)]
 pub struct DeadNonces {
     /// Cache lines; the number is a power of two, or zero.
@@ -163,8 +164,8 @@ impl DeadNonces {
     }
 }
 
-/// The key of a name and nonce. The upper bits select the line, which four consecutive names share; the lower bits are the name's cell and
-/// the nonce. It is never zero, the value of an empty cell.
+/// The key of a name and nonce. The upper bits select the line, which four consecutive names share; the lower bits are
+/// the name's cell and the nonce. It is never zero, the value of an empty cell.
 #[inline]
 const fn mix(name: Name, nonce: u32) -> u64 {
     let place = (name.key() / 4).wrapping_mul(0x9e37_79b9_7f4a_7c15) & !0x3_ffff_ffff;

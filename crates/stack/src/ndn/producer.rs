@@ -11,9 +11,9 @@ use super::ProducerConfig;
 ///
 /// # How it is driven
 ///
-/// It is an [`Endpoint`] beside a forwarder. [`Input::Packet`] is an Interest. Its Data is in the outbox when `handle` returns. With a
-/// processing delay, [`Input::Timer`] at [`Endpoint::wake`] sends all Data that are due. The driver hands Data to the forwarder of the
-/// node.
+/// It is an [`Endpoint`] beside a forwarder. [`Input::Packet`] is an Interest. Its Data is in the outbox when `handle`
+/// returns. With a processing delay, [`Input::Timer`] at [`Endpoint::wake`] sends all Data that are due. The driver
+/// hands Data to the forwarder of the node.
 #[derive(Clone, Debug)]
 pub struct Producer {
     config: ProducerConfig,

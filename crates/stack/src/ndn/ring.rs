@@ -1,8 +1,8 @@
 //! A queue of slot numbers from which any can be removed.
 //!
-//! Slots are added at the end and have consecutive numbers in the queue. One that is removed leaves a gap, and gaps at the front are skipped, so that
-//! adding, removing and finding the first take constant time and touch no other slot. A full ring closes its gaps, which changes the numbers, and doubles
-//! if it is more than a quarter full then.
+//! Slots are added at the end and have consecutive numbers in the queue. One that is removed leaves a gap, and gaps at
+//! the front are skipped, so that adding, removing and finding the first take constant time and touch no other slot. A
+//! full ring closes its gaps, which changes the numbers, and doubles if it is more than a quarter full then.
 
 use memory::filled_in_large_pages;
 
@@ -95,7 +95,8 @@ impl Ring {
         Some(first)
     }
 
-    /// Closes the gaps of a full ring, and doubles it if it is still more than a quarter full. Calls `renumber` with each slot and its number.
+    /// Closes the gaps of a full ring, and doubles it if it is still more than a quarter full. Calls `renumber` with
+    /// each slot and its number.
     #[cold]
     pub(super) fn make_room(&mut self, mut renumber: impl FnMut(u32, u32)) {
         let head = self.head;

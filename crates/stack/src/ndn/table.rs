@@ -1,9 +1,11 @@
 //! The hash table of the forwarder: from a key of 64 bits to a slot number.
 //!
-//! A multiplicative hash selects a line and one of four of its cells. A key whose cell is used takes the fifth cell or another one, if necessary in the
-//! nearest line with a free one; first comes the other line of the same pair, because processors often read pairs. Each line counts the keys that found it
-//! full, so that a search knows where to stop and a removal moves nothing. Four consecutive keys, such as those of consecutive segments, share a line, which is one cache
-//! line of the processor; this matters with hundreds of tables. The table has the same layout on every platform and no iteration. It grows by doubling and does not shrink.
+//! A multiplicative hash selects a line and one of four of its cells. A key whose cell is used takes the fifth cell or
+//! another one, if necessary in the nearest line with a free one; first comes the other line of the same pair, because
+//! processors often read pairs. Each line counts the keys that found it full, so that a search knows where to stop and
+//! a removal moves nothing. Four consecutive keys, such as those of consecutive segments, share a line, which is one
+//! cache line of the processor; this matters with hundreds of tables. The table has the same layout on every platform
+//! and no iteration. It grows by doubling and does not shrink.
 
 use memory::{filled_in_large_pages, prefetch};
 
@@ -24,12 +26,14 @@ pub struct Table {
 struct Line {
     keys: [u64; CELLS],
     values: [u32; CELLS],
-    /// Number of keys that found this line full and are in another one. If zero, a search ends here: keys that differ in their prefixes only have the
-    /// same own cell, so that in tables of many prefixes nearly every line has keys in other cells. The maximum stays.
+    /// Number of keys that found this line full and are in another one. If zero, a search ends here: keys that differ
+    /// in their prefixes only have the same own cell, so that in tables of many prefixes nearly every line has keys in
+    /// other cells. The maximum stays.
     beyond: u16,
     /// One bit per used cell.
     taken: u8,
-    /// One bit per key that is not in its own cell. If this and `beyond` are zero, a key that is not in its own cell is not in the table.
+    /// One bit per key that is not in its own cell. If this and `beyond` are zero, a key that is not in its own cell is
+    /// not in the table.
     displaced: u8,
 }
 
@@ -197,8 +201,8 @@ impl Table {
         self.len = 0;
     }
 
-    /// The place of a key. Consecutive segments have different cells of a line, and so have equal segments of consecutive prefixes, which are in the
-    /// upper bits.
+    /// The place of a key. Consecutive segments have different cells of a line, and so have equal segments of
+    /// consecutive prefixes, which are in the upper bits.
     #[inline]
     fn home(&self, key: u64) -> Home {
         let line = ((key / OWN as u64).wrapping_mul(SPREAD) >> self.shift) as usize;
@@ -302,7 +306,8 @@ mod tests {
         Clear,
     }
 
-    /// Few keys, so that they meet; some that share their line in a small table, and zero, which an empty cell holds too.
+    /// Few keys, so that they meet; some that share their line in a small table, and zero, which an empty cell holds
+    /// too.
     fn key() -> impl Strategy<Value = u64> {
         prop_oneof![0u64..40, (0u64..20).prop_map(|i| i << 40), any::<u64>()]
     }
@@ -347,7 +352,8 @@ mod tests {
         }
     }
 
-    /// All keys have the same own cell, and most lines have two or three of them: a search reads few lines nevertheless.
+    /// All keys have the same own cell, and most lines have two or three of them: a search reads few lines
+    /// nevertheless.
     #[test]
     fn a_search_ends_at_a_line_that_was_never_full() {
         let mut table = Table::new();

@@ -2,8 +2,8 @@
 
 use units::{Bytes, Carry, Duration, Rate, Time};
 
-/// The earliest departure of the next packet. The remainder of a gap below a nanosecond is carried to the next gap, so that the mean rate
-/// is exact.
+/// The earliest departure of the next packet. The remainder of a gap below a nanosecond is carried to the next gap, so
+/// that the mean rate is exact.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pacer {
     free_at: Time,
@@ -19,11 +19,12 @@ impl Pacer {
         self.free_at
     }
 
-    /// Records that a packet of `size` bytes, headers included, leaves at `now`. The next packet may leave after its serialisation time at
-    /// `rate`.
+    /// Records that a packet of `size` bytes, headers included, leaves at `now`. The next packet may leave after its
+    /// serialisation time at `rate`.
     ///
-    /// Unused time does not accumulate: a sender that was idle does not catch up with a burst. With `credit`, a packet that leaves later than it might
-    /// is charged less by that time, and half at least [Linux: tcp_update_skb_after_send].
+    /// Unused time does not accumulate: a sender that was idle does not catch up with a burst. With `credit`, a packet
+    /// that leaves later than it might is charged less by that time, and half at least
+    /// [Linux: tcp_update_skb_after_send].
     #[inline]
     pub fn charge(&mut self, size: Bytes, rate: Rate, now: Time, credit: bool) {
         if self.free_at <= now {

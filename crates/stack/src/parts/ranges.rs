@@ -1,7 +1,7 @@
 //! A set of bytes as sorted ranges: data that a receiver holds out of order, or that a sender knows to have arrived.
 
-/// Disjoint ranges `[start, end)` in ascending order that do not touch each other. A `Vec` is sufficient because there are few. Removed
-/// ranges stay at the front of it for a while, so that removal is cheap when there are many.
+/// Disjoint ranges `[start, end)` in ascending order that do not touch each other. A `Vec` is sufficient because there
+/// are few. Removed ranges stay at the front of it for a while, so that removal is cheap when there are many.
 #[derive(Clone, Debug, Default)]
 pub struct Ranges {
     all: Vec<(u64, u64)>,
@@ -70,7 +70,8 @@ impl Ranges {
             .sum()
     }
 
-    /// Adds `[start, end)`, which may overlap or touch existing ranges. Returns the number of bytes that were not in the set.
+    /// Adds `[start, end)`, which may overlap or touch existing ranges. Returns the number of bytes that were not in
+    /// the set.
     pub fn insert(&mut self, start: u64, end: u64) -> u64 {
         if start >= end {
             return 0;

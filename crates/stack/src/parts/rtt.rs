@@ -2,7 +2,8 @@
 
 use units::Duration;
 
-/// The round-trip time estimator of one path, in integer nanoseconds. It takes a sample from every acknowledgement of new data.
+/// The round-trip time estimator of one path, in integer nanoseconds. It takes a sample from every acknowledgement of
+/// new data.
 #[derive(Clone, Copy, Debug)]
 pub struct Rtt {
     /// 8·SRTT in nanoseconds; zero before the first sample.
@@ -21,7 +22,8 @@ pub struct Rtt {
 }
 
 impl Rtt {
-    /// An estimator without samples. The timeout is `initial` before the first sample [RFC6298 §2.1], then within `min_rto` to `max_rto`.
+    /// An estimator without samples. The timeout is `initial` before the first sample [RFC6298 §2.1], then within
+    /// `min_rto` to `max_rto`.
     pub const fn new(initial: Duration, min_rto: Duration, max_rto: Duration) -> Self {
         Self {
             smoothed_8: 0,
@@ -35,13 +37,15 @@ impl Rtt {
         }
     }
 
-    /// Makes `min_rto` the minimum of the variation term that is added to SRTT, as in Linux, instead of the minimum of the whole timeout.
+    /// Makes `min_rto` the minimum of the variation term that is added to SRTT, as in Linux, instead of the minimum of
+    /// the whole timeout.
     #[must_use]
     pub const fn floor_of_variation(self) -> Self {
         Self { floors_variation: true, ..self }
     }
 
-    /// Takes a round-trip time. The caller must not give one that could belong to either of two transmissions [RFC6298 §3].
+    /// Takes a round-trip time. The caller must not give one that could belong to either of two transmissions
+    /// [RFC6298 §3].
     #[inline]
     pub fn sample(&mut self, rtt: Duration) {
         let r = rtt.as_nanos();
@@ -63,7 +67,8 @@ impl Rtt {
         self.backed_off = false;
     }
 
-    /// Doubles the timeout up to the maximum, because the timer expired [RFC6298 §5.5]. The next sample ends the backoff.
+    /// Doubles the timeout up to the maximum, because the timer expired [RFC6298 §5.5]. The next sample ends the
+    /// backoff.
     pub fn back_off(&mut self) {
         self.rto = (self.rto * 2).min(self.max_rto);
         self.backed_off = true;

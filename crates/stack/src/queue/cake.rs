@@ -1,12 +1,13 @@
-//! CAKE's flow isolation: flows are hashed to sets of eight queues with COBALT each, served by deficit round robin with priority for new flows
-//! [HTM18: Høiland-Jørgensen, Täht and Morton, *Piece of CAKE: A Comprehensive Queue Management Solution for Home Gateways*, 2018; Linux,
-//! net/sched/sch_cake.c with `besteffort flows`].
+//! CAKE's flow isolation: flows are hashed to sets of eight queues with COBALT each, served by deficit round robin with
+//! priority for new flows [HTM18: Høiland-Jørgensen, Täht and Morton, *Piece of CAKE: A Comprehensive Queue Management
+//! Solution for Home Gateways*, 2018; Linux, net/sched/sch_cake.c with `besteffort flows`].
 //!
-//! COBALT is CoDel, whose count of drops decays while the queue is good, beside BLUE, which drops packets of flows that fill the queue in spite of
-//! CoDel. A queue with packets of one flow is not given to another, so that flows share a queue only if the eight of their set are in use.
+//! COBALT is CoDel, whose count of drops decays while the queue is good, beside BLUE, which drops packets of flows that
+//! fill the queue in spite of CoDel. A queue with packets of one flow is not given to another, so that flows share a
+//! queue only if the eight of their set are in use.
 //!
-//! Left out are the shaper, traffic classes, isolation of hosts and the filter of acknowledgements. Linux decays the state of an empty queue
-//! whenever it serves one, at least each `target`; here that is made up for at the next packet.
+//! Left out are the shaper, traffic classes, isolation of hosts and the filter of acknowledgements. Linux decays the
+//! state of an empty queue whenever it serves one, at least each `target`; here that is made up for at the next packet.
 
 use contract::{Backlog, DropReason, Ecn, PacketCx, PacketId, QueueDiscipline, QueueLimit, Random, Verdict};
 use units::{Bytes, Duration, Time};
@@ -181,8 +182,8 @@ impl State {
 }
 
 impl State {
-    /// Decides about a packet that leaves and has not waited: it is below the target, so that it is not marked, and the last one of a queue is not
-    /// dropped.
+    /// Decides about a packet that leaves and has not waited: it is below the target, so that it is not marked, and the
+    /// last one of a queue is not dropped.
     #[inline]
     fn pass(&mut self, settings: &Settings, now: Time, random: &mut Random) {
         if self.count == 0 && self.probability == 0 {
@@ -195,7 +196,8 @@ impl State {
 }
 
 impl Cake {
-    /// The queue for a flow with this hash: the one that is reserved for it, or one of its set that is not in use, or the one that the hash selects.
+    /// The queue for a flow with this hash: the one that is reserved for it, or one of its set that is not in use, or
+    /// the one that the hash selects.
     #[inline]
     fn bucket(&mut self, hash: u32, now: Time) -> usize {
         let home = hash as usize % QUEUES;
@@ -221,7 +223,8 @@ impl Cake {
         queue.listed || !queue.state.is_at_rest(now)
     }
 
-    /// The number of the queue that an arriving packet joins, with its credit, and the size of the packet; `None` if it can never fit.
+    /// The number of the queue that an arriving packet joins, with its credit, and the size of the packet; `None` if it
+    /// can never fit.
     #[inline(always)]
     fn admit(&mut self, packet: PacketId, cx: &mut PacketCx<'_>) -> Option<(usize, u32)> {
         let header = cx.arena.get(packet);

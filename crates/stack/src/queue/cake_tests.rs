@@ -35,8 +35,9 @@ fn crowd(link: &mut Link<Cake>, from: u64, end: u64) -> Vec<u64> {
 #[test]
 fn drops_begin_after_an_interval_above_the_target_and_come_ever_faster() {
     let mut link = link(testing::packets(1000));
-    // the packet that leaves at 6 ms waited 6 ms, the first above the target: the count is 1, and a drop is due at 106 ms. From there
-    // 100/√2, 100/√3, … ms after each other: 176.7, 234.4, 284.4, 329.2, 370.0 ms, each at the departure that follows
+    // the packet that leaves at 6 ms waited 6 ms, the first above the target: the count is 1, and a drop is due at 106
+    // ms. From there 100/√2, 100/√3, … ms after each other: 176.7, 234.4, 284.4, 329.2, 370.0 ms, each at the departure
+    // that follows
     assert_eq!(crowd(&mut link, 0, 400), [106, 177, 235, 285, 330, 370]);
     let state = &link.queue.flows.get_mut(0).state;
     assert_eq!(state.count, 7);

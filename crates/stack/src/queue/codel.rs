@@ -1,14 +1,14 @@
 //! CoDel: a FIFO that drops or marks packets after a persistent queueing delay [RFC 8289].
 //!
-//! A queue is good if some packet in every `interval` had less delay than `target`; such a queue absorbs bursts. Otherwise it is a standing
-//! queue, and packets are dropped at departure with increasing frequency until one had less delay. The control depends neither on the size
-//! of the queue nor on the rate of the link.
+//! A queue is good if some packet in every `interval` had less delay than `target`; such a queue absorbs bursts.
+//! Otherwise it is a standing queue, and packets are dropped at departure with increasing frequency until one had less
+//! delay. The control depends neither on the size of the queue nor on the rate of the link.
 //!
 //! FQ-CoDel has a [`State`] for each of its queues (`fq_codel.rs`).
 //!
-//! Linux [include/net/codel_impl.h of 6.1] differs from RFC 8289 in three ways: each drop in the dropping state is counted, also the last one;
-//! a packet may be dropped only after the interval is over, not at its end; and 1/√count is one step of Newton's method from the value before
-//! it, in 16 bits. `like = "linux"` is that form.
+//! Linux [include/net/codel_impl.h of 6.1] differs from RFC 8289 in three ways: each drop in the dropping state is
+//! counted, also the last one; a packet may be dropped only after the interval is over, not at its end; and 1/√count is
+//! one step of Newton's method from the value before it, in 16 bits. `like = "linux"` is that form.
 
 use contract::{Backlog, DropReason, Ecn, PacketCx, PacketId, QueueDiscipline, QueueLimit, Verdict};
 use units::{Duration, Time};

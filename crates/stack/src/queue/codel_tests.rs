@@ -93,8 +93,8 @@ impl Link {
 fn drops_begin_after_an_interval_above_the_target_and_come_ever_faster() {
     let mut link = Link::new(Params::default());
     link.crowd(20, 500);
-    // the packet that leaves at 5 ms waited 5 ms, no longer less than the target: 105 ms. From there 100/√1, 100/√2, … ms after each
-    // other: 205, 275.7, 333.4, 383.4, 428.2, 469.0 ms, each at the departure that follows
+    // the packet that leaves at 5 ms waited 5 ms, no longer less than the target: 105 ms. From there 100/√1, 100/√2, …
+    // ms after each other: 205, 275.7, 333.4, 383.4, 428.2, 469.0 ms, each at the departure that follows
     assert_eq!(link.dropped, [105, 205, 276, 334, 384, 429, 469]);
     assert_eq!(link.sent, 500, "what takes the place of a dropped packet leaves at once");
 }
@@ -230,16 +230,17 @@ fn like_linux() -> Params {
 fn linux_counts_each_drop_and_takes_one_step_of_newtons_method() {
     let mut link = Link::new(like_linux());
     link.crowd(20, 500);
-    // late at 105 ms, so the first drop is after it, at 106 ms. The factors are 1 − 2^−16, then by x ← x (3 − count x²) / 2: 0.5, 0.5625,
-    // 0.4878, 0.4415, 0.4041, 0.3752; the drops are due at 206.0, 256.0, 312.2, 361.0, 405.2, 445.6 and 483.1 ms
+    // late at 105 ms, so the first drop is after it, at 106 ms. The factors are 1 − 2^−16, then by x ← x (3 − count x²)
+    // / 2: 0.5, 0.5625, 0.4878, 0.4415, 0.4041, 0.3752; the drops are due at 206.0, 256.0, 312.2, 361.0, 405.2, 445.6
+    // and 483.1 ms
     assert_eq!(link.dropped, [106, 206, 256, 313, 362, 406, 446, 484]);
     assert_eq!(link.queue.state.count(), 8);
 }
 
 #[test]
 fn linux_wraps_where_the_count_has_jumped() {
-    // x = 1 − 2^−16, count 19: 3 − count x² is negative. (3 · 2^32 − 19 · 4294836225) mod 2^64, shifted by 2, times 4294901760 mod 2^64, and
-    // shifted by 47, is 26: the next drop is due 100 ms · 26 / 65536 = 39.672 us later
+    // x = 1 − 2^−16, count 19: 3 − count x² is negative. (3 · 2^32 − 19 · 4294836225) mod 2^64, shifted by 2, times
+    // 4294901760 mod 2^64, and shifted by 47, is 26: the next drop is due 100 ms · 26 / 65536 = 39.672 us later
     let mut state = State { inverse_root: u16::MAX, ..State::default() };
     state.set_count(19);
     assert_eq!(state.inverse_root, 26);

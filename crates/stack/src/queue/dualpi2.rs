@@ -1,9 +1,10 @@
-//! DualPI2, the dual-queue coupled AQM of L4S: scalable flows, whose packets are ECT(1), wait in a queue of their own that is marked from a millisecond of
-//! delay on. A proportional integral controller holds the delay of the other queue at its target, and its probability, which is squared there, also
-//! marks the packets of the scalable flows, so that flows of both kinds get about the same rate [RFC 9332].
+//! DualPI2, the dual-queue coupled AQM of L4S: scalable flows, whose packets are ECT(1), wait in a queue of their own
+//! that is marked from a millisecond of delay on. A proportional integral controller holds the delay of the other queue
+//! at its target, and its probability, which is squared there, also marks the packets of the scalable flows, so that
+//! flows of both kinds get about the same rate [RFC 9332].
 //!
-//! A queue has no timer. The updates that are due since the last packet are made when the next one arrives or leaves. That is exact: an update depends on the
-//! arrival of the packets at the heads, which do not change in between.
+//! A queue has no timer. The updates that are due since the last packet are made when the next one arrives or leaves.
+//! That is exact: an update depends on the arrival of the packets at the heads, which do not change in between.
 //!
 //! Probabilities are in fixed point with 32 binary places, as in Linux.
 
@@ -60,7 +61,8 @@ pub struct Dualpi2 {
     limit: QueueLimit,
     classic: Line,
     scalable: Line,
-    /// Of each packet in `scalable`, whether its own delay may mark it; empty if that of every packet may [Linux: apply_step].
+    /// Of each packet in `scalable`, whether its own delay may mark it; empty if that of every packet may
+    /// [Linux: apply_step].
     step_applies: VecDeque<bool>,
     control: Control,
     /// Above zero if it is the turn of the classic queue, in percent of bytes [Linux: c_protection_credit].

@@ -71,9 +71,9 @@ fn near(a: f64, b: f64) {
     assert!((a - b).abs() < 1e-7, "{a} is not {b}");
 }
 
-/// A.1, dualpi2_update, every 16 ms with α = 0.16 and β = 3.2. A packet that has waited since 0: at 16 ms, 0.16·(16 − 15) ms + 3.2·16 ms = 0.05136;
-/// at 32 ms, + 0.16·17 ms + 3.2·16 ms = 0.10528. Then it leaves, and at 48 ms nothing waits: + 0.16·(−15) ms + 3.2·(−32) ms = 0.00048, and at
-/// 64 ms 0.
+/// A.1, dualpi2_update, every 16 ms with α = 0.16 and β = 3.2. A packet that has waited since 0: at 16 ms, 0.16·(16 − 15)
+/// ms + 3.2·16 ms = 0.05136; at 32 ms, + 0.16·17 ms + 3.2·16 ms = 0.10528. Then it leaves, and at 48 ms nothing waits: +
+/// 0.16·(−15) ms + 3.2·(−32) ms = 0.00048, and at 64 ms 0.
 #[test]
 fn the_probability_follows_the_delay_and_its_trend() {
     let mut bench = Bench::with(|_| {});
@@ -106,8 +106,8 @@ fn late_updates_are_exact() {
     assert_eq!(run(&[16_000, 32_000, 50_000, 64_000, 80_000]), run(&[80_000]));
 }
 
-/// A.1: p_CL = 2 p', and a classic packet is marked with probability p'². With p' = 0.3, of 20 000 packets 12 000 and 1800 are, within three standard
-/// deviations of 69 and 40. Those that are not ECN-capable are dropped.
+/// A.1: p_CL = 2 p', and a classic packet is marked with probability p'². With p' = 0.3, of 20 000 packets 12 000 and
+/// 1800 are, within three standard deviations of 69 and 40. Those that are not ECN-capable are dropped.
 #[test]
 fn marks_of_both_queues_are_coupled_by_a_square() {
     let mut bench = Bench::with(|params| params.threshold = Duration::from_secs(1));
@@ -131,7 +131,8 @@ fn marks_of_both_queues_are_coupled_by_a_square() {
     }
 }
 
-/// The scheduler: with 10 % for classic flows and packets of one size, scalable ones are first, and then one in ten is classic.
+/// The scheduler: with 10 % for classic flows and packets of one size, scalable ones are first, and then one in ten is
+/// classic.
 #[test]
 fn classic_packets_get_their_share_and_no_more() {
     let mut bench = Bench::with(|params| params.threshold = Duration::from_secs(1));
@@ -160,9 +161,10 @@ fn a_step_marks_scalable_packets_by_their_own_delay() {
     }
 }
 
-/// Linux, apply_step: with `min_qlen_step` = 2, packets 1 and 2 of five find 0 and 1 packets when they arrive, and are not marked although all wait for 5 ms;
-/// 3, 4 and 5 find 2, 3 and 4. After two departures, of 3 and 4 packets, one more finds 3 and is marked. What a packet found counts, not what is left: the
-/// last one leaves an empty queue. A packet of a classic flow is not counted.
+/// Linux, apply_step: with `min_qlen_step` = 2, packets 1 and 2 of five find 0 and 1 packets when they arrive, and are
+/// not marked although all wait for 5 ms; 3, 4 and 5 find 2, 3 and 4. After two departures, of 3 and 4 packets, one
+/// more finds 3 and is marked. What a packet found counts, not what is left: the last one leaves an empty queue. A
+/// packet of a classic flow is not counted.
 #[test]
 fn a_step_spares_packets_that_found_a_short_queue() {
     let mut bench = Bench::with(|params| params.min_qlen_step = 2);
@@ -186,7 +188,8 @@ fn a_step_spares_packets_that_found_a_short_queue() {
     assert_eq!([(); 3].map(|()| bench.take()), [kept, kept, marked]);
 }
 
-/// The coupled probability marks packets that the step spares: with p' = 0.5, 2 p' is 1. The last two are a short queue.
+/// The coupled probability marks packets that the step spares: with p' = 0.5, 2 p' is 1. The last two are a short
+/// queue.
 #[test]
 fn the_coupling_marks_what_the_step_spares() {
     let mut bench = Bench::with(|params| params.min_qlen_step = 1_000_000);
@@ -211,7 +214,8 @@ fn a_ramp_marks_a_growing_share() {
     assert!(bench.marked.abs_diff(1000) < 90, "{}", bench.marked);
 }
 
-/// A.2: where 2 p' exceeds 1, scalable packets are dropped as classic ones, ECN-capable or not, and all that remain are marked.
+/// A.2: where 2 p' exceeds 1, scalable packets are dropped as classic ones, ECN-capable or not, and all that remain are
+/// marked.
 #[test]
 fn an_overload_is_fought_with_drops() {
     let mut bench = Bench::with(|params| params.threshold = Duration::from_secs(1));

@@ -1,7 +1,8 @@
-//! A queue for each flow, served by deficit round robin in which new flows precede old ones (DRR++) [RFC 8290 §4; Linux,
-//! net/sched/sch_fq_codel.c and sch_fq.c].
+//! A queue for each flow, served by deficit round robin in which new flows precede old ones (DRR++)
+//! [RFC 8290 §4; Linux, net/sched/sch_fq_codel.c and sch_fq.c].
 //!
-//! A queue exists from the first packet of its flow, or of its bucket, on. Its memory is kept, so that packets allocate none.
+//! A queue exists from the first packet of its flow, or of its bucket, on. Its memory is kept, so that packets allocate
+//! none.
 
 use std::collections::VecDeque;
 
@@ -136,8 +137,8 @@ impl<S> Flows<S> {
         }
     }
 
-    /// Ends the turn of a flow without packets: a new one goes to the end of the old ones, so that it cannot starve them by being new
-    /// again and again; an old one leaves the lists. Returns whether it left.
+    /// Ends the turn of a flow without packets: a new one goes to the end of the old ones, so that it cannot starve
+    /// them by being new again and again; an old one leaves the lists. Returns whether it left.
     #[inline]
     pub(super) fn pass(&mut self, turn: Turn) -> bool {
         if turn.new && !self.old.is_empty() {
@@ -156,7 +157,8 @@ impl<S> Flows<S> {
         self.flows[turn.flow].listed = false;
     }
 
-    /// Ends the turns of all flows, while nothing waits, until none is listed; calls `note` for each. One without credit has got quanta before.
+    /// Ends the turns of all flows, while nothing waits, until none is listed; calls `note` for each. One without
+    /// credit has got quanta before.
     #[inline]
     pub(super) fn retire_all(&mut self, quantum: i64, mut note: impl FnMut(&mut S)) {
         for list in [&mut self.new, &mut self.old] {
@@ -177,7 +179,8 @@ impl<S> Flows<S> {
         self.flows[number].listed && self.new.len() == 1 && self.old.is_empty()
     }
 
-    /// Serves a packet of the queue with this number, which alone is listed. No effect if it is not: then returns false.
+    /// Serves a packet of the queue with this number, which alone is listed. No effect if it is not: then returns
+    /// false.
     #[inline]
     pub(super) fn serve_alone(&mut self, number: usize, quantum: i64, size_bytes: u32) -> bool {
         let flow = &mut self.flows[number];
@@ -204,8 +207,8 @@ impl<S> Flows<S> {
         }
     }
 
-    /// Takes the credit for a packet of the queue with this number that passes it without waiting, while no flow is listed: as [`Flows::push`],
-    /// [`Flows::turn`] and the removal of the packet do.
+    /// Takes the credit for a packet of the queue with this number that passes it without waiting, while no flow is
+    /// listed: as [`Flows::push`], [`Flows::turn`] and the removal of the packet do.
     #[inline]
     pub(super) fn pass_through(&mut self, number: usize, quantum: i64, size_bytes: u32) {
         let flow = &mut self.flows[number];

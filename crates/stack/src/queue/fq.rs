@@ -1,8 +1,8 @@
-//! FQ: a queue for each flow, served by deficit round robin with priority for new flows, without pacing [Linux, net/sched/sch_fq.c with
-//! `nopacing`].
+//! FQ: a queue for each flow, served by deficit round robin with priority for new flows, without pacing
+//! [Linux, net/sched/sch_fq.c with `nopacing`].
 //!
-//! Flows never share a queue, as sockets of a host do not. Left out are pacing, marks by a threshold of the delay (off by default) and the
-//! removal of queues that were idle for three seconds, which applies from 2048 flows on.
+//! Flows never share a queue, as sockets of a host do not. Left out are pacing, marks by a threshold of the delay (off
+//! by default) and the removal of queues that were idle for three seconds, which applies from 2048 flows on.
 
 use contract::{Backlog, DropReason, PacketCx, PacketId, QueueDiscipline, QueueLimit, Verdict};
 use units::{Bytes, Duration, Time};
@@ -179,7 +179,8 @@ mod tests {
         // 15140 / 1514 = 10 packets each; then 3028 / 1514 = 2
         assert_eq!(link.served(20), [[0; 10], [1; 10]].concat());
         assert_eq!(link.served(8), [0, 0, 1, 1, 0, 0, 1, 1]);
-        // a flow that begins now is served before them; then it is behind flow 0, and flow 1, whose turn was over, behind it
+        // a flow that begins now is served before them; then it is behind flow 0, and flow 1, whose turn was over,
+        // behind it
         link.offer_many(2, 1514, 11);
         assert_eq!(link.served(14), [[2; 10].as_slice(), &[0, 0, 2, 1]].concat());
     }

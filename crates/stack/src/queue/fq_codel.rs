@@ -1,9 +1,9 @@
-//! FQ-CoDel: flows are hashed to queues with CoDel each, which are served by deficit round robin with priority for new flows [RFC 8290; Linux,
-//! net/sched/sch_fq_codel.c].
+//! FQ-CoDel: flows are hashed to queues with CoDel each, which are served by deficit round robin with priority for new
+//! flows [RFC 8290; Linux, net/sched/sch_fq_codel.c].
 //!
-//! RFC 8290 hashes addresses and ports. Here a flow is what [`contract::FlowId`] numbers. Data and acknowledgements of a connection cross a link in
-//! different directions, so that they never share a queue. The reports of all receivers of a group are one flow. Interests, NACKs and Data belong to
-//! the consumer whose Interest a forwarder sends or answers.
+//! RFC 8290 hashes addresses and ports. Here a flow is what [`contract::FlowId`] numbers. Data and acknowledgements of
+//! a connection cross a link in different directions, so that they never share a queue. The reports of all receivers of
+//! a group are one flow. Interests, NACKs and Data belong to the consumer whose Interest a forwarder sends or answers.
 
 use contract::{Backlog, DropReason, PacketCx, PacketId, QueueDiscipline, QueueLimit, Verdict};
 use units::{Bytes, Duration, Time};

@@ -1,4 +1,5 @@
-//! FQ-CoDel against RFC 8290: rounds computed by hand with a quantum of 1514 bytes, and CoDel beside the queue of one flow.
+//! FQ-CoDel against RFC 8290: rounds computed by hand with a quantum of 1514 bytes, and CoDel beside the queue of one
+//! flow.
 
 use contract::Ecn;
 
@@ -34,7 +35,8 @@ fn a_new_flow_precedes_old_ones_for_one_quantum() {
     // 1514 − 2000 = −486: it becomes an old flow before its third packet
     assert_eq!(link.served(3), [0, 0, 0]);
     link.offer_many(1, 1000, 5);
-    // flow 0 has 28 bytes of credit left, and waits. Flow 1: −486, 1028, old. Flow 0: 28 − 1000 = −972, 542; flow 1: 1028 − 2000
+    // flow 0 has 28 bytes of credit left, and waits. Flow 1: −486, 1028, old. Flow 0: 28 − 1000 = −972, 542; flow 1:
+    // 1028 − 2000
     assert_eq!(link.served(5), [1, 1, 0, 1, 1]);
     assert_eq!(link.served(2), [0, 1]);
 }
@@ -127,7 +129,8 @@ fn codel_acts_on_each_flow_alone() {
 
 #[test]
 fn one_packet_is_counted_over_the_whole_link() {
-    // each flow has one packet behind the one that leaves: 1000 bytes of its own, which RFC 8289 spares, and 2000 or more on the link
+    // each flow has one packet behind the one that leaves: 1000 bytes of its own, which RFC 8289 spares, and 2000 or
+    // more on the link
     let mut link = link(|_| {});
     for ms in 0..150 {
         link.at_ms(ms * 10);
@@ -180,13 +183,14 @@ fn after_an_overflow_linux_drops_late_packets_without_a_pause() {
         // the 41st packet is too much: 21 of 41 go, and the count of CoDel is 21
         link.offer_many(0, 1000, 41);
         assert_eq!(link.dropped.len(), 21);
-        // 20 are left; one leaves at 10 ms, when the delay is too long for the first time, and the interval is over at 110 ms
+        // 20 are left; one leaves at 10 ms, when the delay is too long for the first time, and the interval is over at
+        // 110 ms
         for ms in [10, 111, 112] {
             link.at_ms(ms);
             assert!(link.serve().is_some());
         }
-        // RFC 8289: the first at 111 ms, the next 100 / √21 = 21.8 ms later. Linux: 1/√21 by Newton's method from 0 is 0, so that all but the
-        // last two of 17 are dropped at 112 ms
+        // RFC 8289: the first at 111 ms, the next 100 / √21 = 21.8 ms later. Linux: 1/√21 by Newton's method from 0 is
+        // 0, so that all but the last two of 17 are dropped at 112 ms
         let late = link.dropped.iter().filter(|(_, _, why)| *why == DropReason::Early);
         assert_eq!(late.count(), early, "{like:?}");
     }

@@ -1,7 +1,8 @@
-//! Queue disciplines: which packets wait at a port, which is sent next, which are dropped or marked. Drop-tail is part of the port, in
-//! `sim`.
+//! Queue disciplines: which packets wait at a port, which is sent next, which are dropped or marked. Drop-tail is part
+//! of the port, in `sim`.
 //!
-//! A discipline that scenarios can select is one file and two lines of this one, its `pub mod` and its line in the list below: see `docs/internals/queue-disciplines.md`.
+//! A discipline that scenarios can select is one file and two lines of this one, its `pub mod` and its line in the list
+//! below: see `docs/internals/queue-disciplines.md`.
 
 pub mod cake;
 pub mod codel;

@@ -1,4 +1,5 @@
-//! Head drop: a FIFO that drops the oldest packets when a packet arrives that does not fit [Linux, pfifo_head_drop in net/sched/sch_fifo.c].
+//! Head drop: a FIFO that drops the oldest packets when a packet arrives that does not fit
+//! [Linux, pfifo_head_drop in net/sched/sch_fifo.c].
 //!
 //! A loss at the head is noticed earlier than one at the tail, by the time that the queue takes.
 

@@ -1,8 +1,9 @@
-//! PIE, proportional integral controller enhanced: an arriving packet is dropped, or marked, with a probability that is updated periodically
-//! from the queueing delay and its trend [RFC 8033].
+//! PIE, proportional integral controller enhanced: an arriving packet is dropped, or marked, with a probability that is
+//! updated periodically from the queueing delay and its trend [RFC 8033].
 //!
-//! A queue has no timer. The updates that are due since the last packet are made when the next one arrives or leaves. That is exact: an update
-//! depends on the delay of the last departure, or on the backlog, and neither changes in between.
+//! A queue has no timer. The updates that are due since the last packet are made when the next one arrives or leaves.
+//! That is exact: an update depends on the delay of the last departure, or on the backlog, and neither changes in
+//! between.
 //!
 //! Probabilities are in fixed point with 56 binary places, as in Linux.
 
@@ -170,7 +171,8 @@ impl Constants {
         }
     }
 
-    /// The factor of the change of a probability, as a power of two: the controller is slower while the probability is low.
+    /// The factor of the change of a probability, as a power of two: the controller is slower while the probability is
+    /// low.
     const fn slower(probability: u64) -> u32 {
         // 1/2048 below 0.0001 %, 1/512 below 0.001 %, … 1/2 below 10 %, 1 from there on     [RFC 8033 §4.2]
         match probability {
@@ -306,8 +308,8 @@ impl Control {
     fn depart(&mut self, constants: &Constants, now: Time, packet: Waiting, backlog: u64) {
         let cycle = match constants.estimator {
             Estimator::Timestamps => {
-                // differs: what leaves an empty queue behind has no delay, as in Linux. In RFC 8033 the delay of the last packet would stay
-                // while the link is idle
+                // differs: what leaves an empty queue behind has no delay, as in Linux. In RFC 8033 the delay of the
+                // last packet would stay while the link is idle
                 self.delay = if backlog == 0 { 0 } else { (now - packet.since).as_nanos() };
                 self.last_departure.replace(now).map(|last| now - last)
             }

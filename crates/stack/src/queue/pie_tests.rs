@@ -236,7 +236,8 @@ fn drops_are_spread_between_the_85th_and_the_850th_percent() {
     }
     assert_eq!(gaps.iter().min(), Some(&9));
     assert!(gaps.iter().max() <= Some(&85));
-    // 8 packets pass, then a drop has the probability 1/10: 8 + 10 on average, apart from the rare ones that are cut off at 85
+    // 8 packets pass, then a drop has the probability 1/10: 8 + 10 on average, apart from the rare ones that are cut
+    // off at 85
     let mean = f64::from(gaps.iter().sum::<u32>()) / gaps.len() as f64;
     assert!((mean - 18.0).abs() < 0.3, "{mean}");
 }

@@ -1,14 +1,15 @@
-//! RED, random early detection: an arriving packet is dropped, or marked, with a probability that grows with the average length of the queue
-//! [FJ93: Floyd and Jacobson, *Random Early Detection Gateways for Congestion Avoidance*, IEEE/ACM Transactions on Networking 1(4), 1993],
-//! in its gentle variant [F00: Floyd, *Recommendation on using the "gentle_" variant of RED*, 2000], and with an adaptive maximum
-//! probability [FGS01: Floyd, Gummadi and Shenker, *Adaptive RED: An Algorithm for Increasing the Robustness of RED's Active Queue
-//! Management*, 2001].
+//! RED, random early detection: an arriving packet is dropped, or marked, with a probability that grows with the
+//! average length of the queue [FJ93: Floyd and Jacobson, *Random Early Detection Gateways for Congestion Avoidance*,
+//! IEEE/ACM Transactions on Networking 1(4), 1993], in its gentle variant [F00: Floyd, *Recommendation on using the
+//! "gentle_" variant of RED*, 2000], and with an adaptive maximum probability [FGS01: Floyd, Gummadi and Shenker,
+//! *Adaptive RED: An Algorithm for Increasing the Robustness of RED's Active Queue Management*, 2001].
 //!
-//! Adaptations that are due since the last packet are made when the next one arrives: the average does not change in between, or it decays on an idle
-//! link.
+//! Adaptations that are due since the last packet are made when the next one arrives: the average does not change in
+//! between, or it decays on an idle link.
 //!
-//! Packets compute in fixed point: lengths and probabilities have 32 binary places, shares of an average 63. Parts of schemes
-//! that observe a queue have an estimator of their own (`schemes/shared/red.rs`), since neither crate depends on the other.
+//! Packets compute in fixed point: lengths and probabilities have 32 binary places, shares of an average 63. Parts of
+//! schemes that observe a queue have an estimator of their own (`schemes/shared/red.rs`), since neither crate depends
+//! on the other.
 
 use std::collections::VecDeque;
 
@@ -159,8 +160,8 @@ impl Constants {
         times(average, power(self.keep, u64::try_from(packets).unwrap_or(u64::MAX)))
     }
 
-    /// The probability, at an average from `min` to `certain`, that a packet is dropped or marked if it is the `count`th since the last
-    /// such packet.
+    /// The probability, at an average from `min` to `certain`, that a packet is dropped or marked if it is the
+    /// `count`th since the last such packet.
     fn probability(&self, average: u64, count: u64, size_bytes: u32) -> u64 {
         // p_b ← max_p (avg − min_th) / (max_th − min_th)                                      [FJ93 Fig. 2]
         // from max_th on: from max_p to 1 at twice max_th                                     [F00]
@@ -274,8 +275,8 @@ impl Red {
             // a packet that is marked already is not marked again
             Choice::Chance if marks && ecn == Ecn::Marked => Verdict::Pass,
             Choice::Chance if marks => Verdict::Mark,
-            // differs: FJ93 may mark at any average; a queue that keeps growing is not controlled by marks, so packets are dropped, as in
-            // ns-2 with use_mark_p_
+            // differs: FJ93 may mark at any average; a queue that keeps growing is not controlled by marks, so packets
+            // are dropped, as in ns-2 with use_mark_p_
             Choice::Chance | Choice::Certain => Verdict::Drop(DropReason::Early),
         };
         (verdict, size_bytes)

@@ -133,7 +133,8 @@ fn the_probability_is_that_of_the_paper() {
 fn gaps_between_drops_are_uniform_and_bounded() {
     let mut link = Link::new(&still(|params| params.max_p = 0.1));
     link.queue.average = fixed(10.0);
-    // p_b = 0.05: from one drop to the next each gap from 1 to 19 = 1/p_b − 1 has the probability p_b / (1 − p_b) = 1/19
+    // p_b = 0.05: from one drop to the next each gap from 1 to 19 = 1/p_b − 1 has the probability p_b / (1 − p_b) =
+    // 1/19
     let mut gaps = [0u32; 20];
     let mut gap = 0;
     let mut drops = 0;
@@ -252,7 +253,8 @@ fn adaptations_are_made_up_for_on_an_idle_link() {
     link.offer(500);
     assert!(link.serve().is_some() && link.serve().is_none());
     link.queue.average = fixed(12.0);
-    // packets of 1 ms: the average is 12 × 0.998^500 = 4.41 after 0.5 s, so that each of the 20 adaptations in 10 s decreases max_p
+    // packets of 1 ms: the average is 12 × 0.998^500 = 4.41 after 0.5 s, so that each of the 20 adaptations in 10 s
+    // decreases max_p
     link.now += Duration::from_millis(10_000);
     link.offer(500);
     let expected = 0.5 * math::pow(0.9, 20.0);

@@ -5,8 +5,9 @@ use std::collections::VecDeque;
 use contract::{Backlog, DropReason, Ecn, Header, PacketCx, PacketId, QueueDiscipline, QueueLimit, Verdict};
 use units::Bytes;
 
-/// Classes served by deficit round robin (Shreedhar and Varghese, SIGCOMM 1995): each class with packets sends in proportion to its weight,
-/// whatever the sizes of packets. Out-of-band control packets of streams are in the last class.
+/// Classes served by deficit round robin (Shreedhar and Varghese, SIGCOMM 1995): each class with packets sends in
+/// proportion to its weight, whatever the sizes of packets. Out-of-band control packets of streams are in the last
+/// class.
 #[derive(Debug)]
 pub struct RoundRobin {
     classes: Vec<Class>,
@@ -31,7 +32,8 @@ struct Class {
 const QUANTUM_BYTES: u64 = 1500;
 
 impl RoundRobin {
-    /// A queue with one class per weight. `class_of_flow` is indexed by flow; a class beyond the last counts as the last.
+    /// A queue with one class per weight. `class_of_flow` is indexed by flow; a class beyond the last counts as the
+    /// last.
     pub fn new(weights: &[u32], class_of_flow: Vec<u8>, limit: QueueLimit) -> Self {
         let class = |weight: &u32| Class {
             packets: VecDeque::new(),

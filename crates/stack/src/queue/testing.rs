@@ -96,7 +96,8 @@ impl<Q: QueueDiscipline> Link<Q> {
         verdict
     }
 
-    /// Offers a packet of a flow to the empty queue of a link that has been idle since then, and returns the packet that leaves.
+    /// Offers a packet of a flow to the empty queue of a link that has been idle since then, and returns the packet
+    /// that leaves.
     pub(crate) fn transit(
         &mut self,
         flow: u32,

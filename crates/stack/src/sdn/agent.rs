@@ -17,11 +17,12 @@ use super::Config;
 ///
 /// # How it is driven
 ///
-/// It runs beside the state machine of its node, or alone. [`Agent::handle`] takes [`RouterInput::Start`], control messages as
-/// [`RouterInput::Packet`] or [`RouterInput::Local`], and [`RouterInput::Timer`]. After each input the driver drains `forwards`, `outbox`
-/// and [`contract::Outputs::commands`], executes the commands at the node, and polls [`Agent::wake`]. It calls [`Agent::on_enqueue`] or
-/// [`Agent::on_offer`] for every packet that is about to be offered to a port of the node; these only count. [`Agent::reset`] is for a node
-/// that loses its memory; the driver first undoes the commands in [`Agent::installed`].
+/// It runs beside the state machine of its node, or alone. [`Agent::handle`] takes [`RouterInput::Start`], control
+/// messages as [`RouterInput::Packet`] or [`RouterInput::Local`], and [`RouterInput::Timer`]. After each input the
+/// driver drains `forwards`, `outbox` and [`contract::Outputs::commands`], executes the commands at the node, and polls
+/// [`Agent::wake`]. It calls [`Agent::on_enqueue`] or [`Agent::on_offer`] for every packet that is about to be offered
+/// to a port of the node; these only count. [`Agent::reset`] is for a node that loses its memory; the driver first
+/// undoes the commands in [`Agent::installed`].
 #[derive(Clone, Debug)]
 pub struct Agent {
     config: Config,
@@ -74,8 +75,8 @@ impl Measured {
 }
 
 impl Agent {
-    /// An agent for `ports`, which must be sorted and exclude the port to the controller. `served` gives, for each prefix of the network,
-    /// the served prefix that covers it, or the prefix itself.
+    /// An agent for `ports`, which must be sorted and exclude the port to the controller. `served` gives, for each
+    /// prefix of the network, the served prefix that covers it, or the prefix itself.
     pub fn new(
         config: &Config,
         controller: Address,
@@ -140,7 +141,8 @@ impl Agent {
         self.on_offer(u64::from(packet.size_bytes), what, port);
     }
 
-    /// Counts `bytes` that are about to be offered to a port. `what` is `None` for traffic that cannot be rerouted by itself.
+    /// Counts `bytes` that are about to be offered to a port. `what` is `None` for traffic that cannot be rerouted by
+    /// itself.
     #[inline]
     pub fn on_offer(&mut self, bytes: u64, what: Option<Traffic>, port: PortId) {
         // a node has few ports

@@ -11,7 +11,8 @@ pub struct Config {
     pub phase: Duration,
     /// Size of a control message on the wire.
     pub message: Bytes,
-    /// Time after which a command or hello message without an answer is repeated. It doubles per repetition, up to eight times this value.
+    /// Time after which a command or hello message without an answer is repeated. It doubles per repetition, up to
+    /// eight times this value.
     pub retry: Duration,
     /// Maximum age of statuses and signals at arrival; older ones are ignored.
     pub stale: Duration,

@@ -1,4 +1,5 @@
-//! SDN controller: its view of the network, the commands that it retransmits until they are acknowledged, and the control app.
+//! SDN controller: its view of the network, the commands that it retransmits until they are acknowledged, and the
+//! control app.
 
 use contract::{
     Address, App, AppCx, Cache, Command, Control, Count, DirectedLink, DropReason, Header, Label, Net,
@@ -20,16 +21,16 @@ pub struct AgentLocation {
 
 /// The controller with its app.
 ///
-/// It starts with the configured network and requests the commands in force from every agent. The responses contain the clock offsets of the
-/// agents; reports from an agent before that are ignored. Commands are numbered from the current time on, so that those of a restarted
-/// controller have higher numbers than those of its predecessor.
+/// It starts with the configured network and requests the commands in force from every agent. The responses contain the
+/// clock offsets of the agents; reports from an agent before that are ignored. Commands are numbered from the current
+/// time on, so that those of a restarted controller have higher numbers than those of its predecessor.
 ///
 /// # How it is driven
 ///
-/// It is a [`Router`]. [`RouterInput::Start`] greets the agents. [`RouterInput::Packet`] and [`RouterInput::Local`] are their messages over
-/// the southbound channel. [`RouterInput::Timer`] retransmits commands and wakes the app. Messages to agents are in
-/// [`contract::Outputs::forwards`] if the channel has separate links, otherwise in the outbox. They may be lost; the controller repeats
-/// them.
+/// It is a [`Router`]. [`RouterInput::Start`] greets the agents. [`RouterInput::Packet`] and [`RouterInput::Local`] are
+/// their messages over the southbound channel. [`RouterInput::Timer`] retransmits commands and wakes the app. Messages
+/// to agents are in [`contract::Outputs::forwards`] if the channel has separate links, otherwise in the outbox. They
+/// may be lost; the controller repeats them.
 pub struct Controller<A> {
     app: A,
     config: Config,
@@ -77,8 +78,8 @@ struct AgentState {
 
 /// The offset between the clock of an agent and that of the controller, in nanoseconds.
 ///
-/// The answer to a hello message gives the offset and the one-way delay of a message. Later messages track the drift: the minimum delay of
-/// several messages is that of one without queueing, so a change of it is a change of the offset.
+/// The answer to a hello message gives the offset and the one-way delay of a message. Later messages track the drift:
+/// the minimum delay of several messages is that of one without queueing, so a change of it is a change of the offset.
 #[derive(Clone, Copy)]
 struct ClockOffset {
     /// Controller clock minus agent clock.
@@ -91,15 +92,16 @@ struct ClockOffset {
 }
 
 impl ClockOffset {
-    /// Number of periods over which the minimum is taken. Our choice: short compared to a relevant drift, long enough for one message
-    /// without queueing.
+    /// Number of periods over which the minimum is taken. Our choice: short compared to a relevant drift, long enough
+    /// for one message without queueing.
     const PERIODS: u64 = 4;
 
-    /// Clocks drift by at most one part in this many. Our choice: twice the drift of the worst quartz; a larger difference is a longer
-    /// path.
+    /// Clocks drift by at most one part in this many. Our choice: twice the drift of the worst quartz; a larger
+    /// difference is a longer path.
     const STEADY: u64 = 5000;
 
-    /// Takes a message that left at `sent` by the agent's clock and arrives `now`. Returns its departure by the controller's clock.
+    /// Takes a message that left at `sent` by the agent's clock and arrives `now`. Returns its departure by the
+    /// controller's clock.
     fn on_message_at(&mut self, sent: Time, now: Time, config: &Config) -> Time {
         let at = shifted(sent, self.shift_ns);
         self.min_ns = self.min_ns.min(now.as_nanos().wrapping_sub(sent.as_nanos()) as i64);

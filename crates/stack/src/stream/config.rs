@@ -34,11 +34,14 @@ pub struct Config {
     pub packet: Bytes,
     /// Size of a feedback packet on the wire.
     pub feedback: Bytes,
-    /// Each gap between packets is randomly changed by up to this share of itself, to avoid phase effects at deterministic queues.
+    /// Each gap between packets is randomly changed by up to this share of itself, to avoid phase effects at
+    /// deterministic queues.
     pub jitter: f64,
-    /// Number of later packets after which a missing packet counts as lost; 1 on a FIFO path, more if the scheme's README says so.
+    /// Number of later packets after which a missing packet counts as lost; 1 on a FIFO path, more if the scheme's
+    /// README says so.
     pub reorder: u32,
-    /// Whether a missing packet is waited for in time as well, once packets have been overtaken: the reordering window of RACK [RFC8985].
+    /// Whether a missing packet is waited for in time as well, once packets have been overtaken: the reordering window
+    /// of RACK [RFC8985].
     pub reordering_window: bool,
     /// Data packets are ECN-capable [RFC3168]: queues that mark do so instead of dropping.
     pub ecn: bool,
@@ -78,21 +81,21 @@ pub struct Player {
     pub modes: Option<Modes>,
 }
 
-/// Which frames a frame needs to be shown. A complete frame that cannot be shown is undecodable: the previous picture is shown in its time.
-/// Nothing is shown before the first I frame.
+/// Which frames a frame needs to be shown. A complete frame that cannot be shown is undecodable: the previous picture
+/// is shown in its time. Nothing is shown before the first I frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Depends {
     /// None: every complete frame is shown.
     Nothing,
     /// The last I frame.
     Intra,
-    /// The last I frame and all P frames since. A lost P frame makes all frames up to the next I frame undecodable; no frame depends on B
-    /// frames.
+    /// The last I frame and all P frames since. A lost P frame makes all frames up to the next I frame undecodable; no
+    /// frame depends on B frames.
     References,
 }
 
-/// Two modes of a scheme that a player selects by its buffer level. The receiver's part of the scheme is notified at once, the source's
-/// part by a packet.
+/// Two modes of a scheme that a player selects by its buffer level. The receiver's part of the scheme is notified at
+/// once, the source's part by a packet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Modes {
     /// Mode while the buffer fills: from the start, and below `low`.

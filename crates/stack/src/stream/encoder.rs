@@ -112,7 +112,8 @@ impl LiveEncoder {
         self.queued
     }
 
-    /// Encodes the next frame and appends it to the queue, with the target rate `target` of the scheme. Returns its size.
+    /// Encodes the next frame and appends it to the queue, with the target rate `target` of the scheme. Returns its
+    /// size.
     pub fn encode(&mut self, target: Rate, now: Time) -> Bytes {
         self.set_rate(target, now);
         let size = self.size();
@@ -124,8 +125,8 @@ impl LiveEncoder {
         size
     }
 
-    /// The description of a frame of `size` for the scheme; `waited` is the age of the oldest packet, and `partly_sent` what has been taken out of
-    /// the queue and not been sent.
+    /// The description of a frame of `size` for the scheme; `waited` is the age of the oldest packet, and `partly_sent`
+    /// what has been taken out of the queue and not been sent.
     pub(super) fn describe(
         &self,
         size: Bytes,
@@ -225,7 +226,8 @@ mod tests {
         assert_eq!(encoder.encode(Rate::from_mbps(20), at(1000)).as_u64(), 6250);
     }
 
-    /// At 1.2 Mbit/s, a key frame of 4.5 mean sizes has 22 500 bytes; the 7 frames after it share (8 − 4.5)·5000 = 17 500 bytes.
+    /// At 1.2 Mbit/s, a key frame of 4.5 mean sizes has 22 500 bytes; the 7 frames after it share (8 − 4.5)·5000 = 17
+    /// 500 bytes.
     #[test]
     fn a_key_frame_is_larger_and_the_frames_after_it_are_smaller() {
         let mut encoder = encoder(EncoderModel { key_ratio: 4.5, key_every: 10, ..plain() });

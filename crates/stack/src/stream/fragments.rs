@@ -57,8 +57,9 @@ pub(super) const KEPT: u32 = 256;
 
 /// Measures frame delays: from the time at which a frame was encoded until the arrival of its last packet.
 ///
-/// Frames have constant intervals, so the packet that waited the shortest time at its sender gives the time of the first frame: send time −
-/// number · interval. This is exact if one of the packets so far left as soon as its frame was encoded, as the first of a stream does.
+/// Frames have constant intervals, so the packet that waited the shortest time at its sender gives the time of the
+/// first frame: send time − number · interval. This is exact if one of the packets so far left as soon as its frame was
+/// encoded, as the first of a stream does.
 #[derive(Clone, Debug)]
 pub struct FrameDelays {
     interval: Duration,

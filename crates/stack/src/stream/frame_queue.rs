@@ -1,5 +1,6 @@
-//! Video frames that wait at the source of a stream. Sizes that do not depend on the scheme are generated when the frames are sent, so that
-//! memory does not grow while a slow stream falls behind its encoder; the frames of an encoder that follows the scheme wait in a queue.
+//! Video frames that wait at the source of a stream. Sizes that do not depend on the scheme are generated when the
+//! frames are sent, so that memory does not grow while a slow stream falls behind its encoder; the frames of an encoder
+//! that follows the scheme wait in a queue.
 
 use contract::{Count, Cx, EncodedFrame, Fragment, Random};
 use units::{Bytes, Duration, Rate, Time};
@@ -40,7 +41,8 @@ impl FrameQueue {
         }
     }
 
-    /// Starts the encoder. Its random stream is separate from that of the scheme, so that all schemes carry the same video.
+    /// Starts the encoder. Its random stream is separate from that of the scheme, so that all schemes carry the same
+    /// video.
     pub(super) fn start(&mut self, cx: &mut Cx<'_>) {
         let seed = cx.random().bits();
         let random = || Random::new(seed, "video", "frames");
@@ -54,7 +56,8 @@ impl FrameQueue {
         };
     }
 
-    /// When there are data to send; [`Time::NEVER`] after the last frame, and while the queue of an encoder that follows the scheme is empty.
+    /// When there are data to send; [`Time::NEVER`] after the last frame, and while the queue of an encoder that
+    /// follows the scheme is empty.
     #[inline]
     pub(super) fn ready_at(&self) -> Time {
         if self.remaining > Bytes::ZERO { Time::ZERO } else { self.next_at() }
@@ -138,8 +141,8 @@ impl FrameQueue {
         now.saturating_since(self.at(fragment.frame))
     }
 
-    /// Duration of the video that waits: from the frame that is being sent to the current frame of the encoder. Zero if the video is not
-    /// live.
+    /// Duration of the video that waits: from the frame that is being sent to the current frame of the encoder. Zero if
+    /// the video is not live.
     pub(super) fn waiting(&self, now: Time) -> Duration {
         let available_at = match self.remaining {
             Bytes::ZERO => self.next_at(),

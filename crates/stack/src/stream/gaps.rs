@@ -30,14 +30,17 @@ struct Hole {
 
 /// Detects missing packets by their numbers, in the way of RACK [RFC8985 §6.2].
 ///
-/// Until a packet has been overtaken, a packet counts as lost when `reorder` packets with higher numbers have arrived, as on a FIFO path. A packet that is
-/// overtaken opens the *reordering window*: from then on, a packet must also be missing for the window before it counts as lost. The window is 1.25
-/// times the longest time by which a packet came after one that had been sent later (the late offset, RFC 4737 §4.2.2). It ends after sixteen losses in a
-/// row without an overtaken packet, as that of RACK does after sixteen recoveries.
+/// Until a packet has been overtaken, a packet counts as lost when `reorder` packets with higher numbers have arrived,
+/// as on a FIFO path. A packet that is overtaken opens the *reordering window*: from then on, a packet must also be
+/// missing for the window before it counts as lost. The window is 1.25 times the longest time by which a packet came
+/// after one that had been sent later (the late offset, RFC 4737 §4.2.2). It ends after sixteen losses in a row without
+/// an overtaken packet, as that of RACK does after sixteen recoveries.
 ///
-/// RACK takes the window from the round-trip time, which a receiver does not know; the measured offset takes its place, as in SCReAM.
+/// RACK takes the window from the round-trip time, which a receiver does not know; the measured offset takes its place,
+/// as in SCReAM.
 ///
-/// Memory is bounded: a hole is open for at most the window after `reorder` arrivals, and there are at most [`MAX_HOLES`].
+/// Memory is bounded: a hole is open for at most the window after `reorder` arrivals, and there are at most
+/// [`MAX_HOLES`].
 #[derive(Clone, Debug)]
 pub(super) struct Gaps {
     reorder: u32,
@@ -55,7 +58,8 @@ pub(super) struct Gaps {
 }
 
 impl Gaps {
-    /// A detector before the first packet. Zero for `reorder` counts as one. Without `adapts` the number of later packets alone decides.
+    /// A detector before the first packet. Zero for `reorder` counts as one. Without `adapts` the number of later
+    /// packets alone decides.
     pub(super) fn new(reorder: u32, adapts: bool) -> Self {
         Self {
             reorder: reorder.max(1),
@@ -191,11 +195,14 @@ fn fill(holes: &mut Vec<Hole>, seq: u64) -> Option<Time> {
     Some(hole.since)
 }
 
-/// Maximum reordering window: the minimum retransmission timeout of TCP [RFC6298 §2.4]. What comes later than that is lost to a sender of TCP, too.
+/// Maximum reordering window: the minimum retransmission timeout of TCP [RFC6298 §2.4]. What comes later than that is
+/// lost to a sender of TCP, too.
 const MAX_WINDOW: Duration = Duration::from_secs(1);
-/// Losses in a row without an overtaken packet after which the reordering window ends: its persistence in RACK [RFC8985 §6.2 step 4].
+/// Losses in a row without an overtaken packet after which the reordering window ends: its persistence in RACK
+/// [RFC8985 §6.2 step 4].
 const PERSIST: u32 = 16;
-/// Maximum number of open holes. Of more, the oldest count as lost. Our choice: more than any path keeps, so that numbers of an attacker cost little.
+/// Maximum number of open holes. Of more, the oldest count as lost. Our choice: more than any path keeps, so that
+/// numbers of an attacker cost little.
 const MAX_HOLES: usize = 512;
 /// Maximum number of runs of lost packets that are remembered.
 const MAX_LOST: usize = 64;

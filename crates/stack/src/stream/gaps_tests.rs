@@ -57,8 +57,8 @@ fn a_duplicate_is_old_and_a_packet_declared_lost_is_late_once() {
     assert_eq!(lost, [(2, 1)]);
 }
 
-/// 5 comes 8 ms after 6 and was lost by then: the window becomes 10 ms. 7 comes 9 ms after 8: it was waited for, the window is 11.25 ms.
-/// 10 is missing from 40 ms on, and lost with the first packet that arrives at 51.25 ms or later.
+/// 5 comes 8 ms after 6 and was lost by then: the window becomes 10 ms. 7 comes 9 ms after 8: it was waited for, the
+/// window is 11.25 ms. 10 is missing from 40 ms on, and lost with the first packet that arrives at 51.25 ms or later.
 #[test]
 fn once_a_packet_was_overtaken_packets_are_waited_for_in_time() {
     use SequenceClass::{Late, New, Reordered};

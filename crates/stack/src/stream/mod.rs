@@ -2,8 +2,8 @@
 //!
 //! The data are unlimited, or the frames of a [`Video`], which a [`Player`] plays.
 //!
-//! [`Sender`] and [`Receiver`] handle numbers, times, pacing and the detection of missing packets; the two parts of a scheme determine the rate and
-//! the feedback.
+//! [`Sender`] and [`Receiver`] handle numbers, times, pacing and the detection of missing packets; the two parts of a
+//! scheme determine the rate and the feedback.
 
 mod config;
 mod encoder;

@@ -52,8 +52,8 @@ impl Pacer {
         self.rate
     }
 
-    /// Sets the rate, and whether packets are held back. The pending packet then leaves one gap of the new rate after the previous packet,
-    /// but not before `now`.
+    /// Sets the rate, and whether packets are held back. The pending packet then leaves one gap of the new rate after
+    /// the previous packet, but not before `now`.
     pub(super) fn set(&mut self, rate: Rate, paused: bool, now: Time) {
         if rate == self.rate && paused == self.paused {
             return;

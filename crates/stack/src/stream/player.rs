@@ -45,8 +45,8 @@ pub trait FrameConsumer {
 /// Ignores all frames.
 impl FrameConsumer for () {}
 
-/// A player of frames. A frame is skipped if it is due and incomplete and packets of a later frame have arrived. On a path without
-/// reordering it cannot become complete; otherwise it counts as late when it does.
+/// A player of frames. A frame is skipped if it is due and incomplete and packets of a later frame have arrived. On a
+/// path without reordering it cannot become complete; otherwise it counts as late when it does.
 #[derive(Clone, Debug)]
 pub struct Playing {
     config: Player,
@@ -109,8 +109,8 @@ impl Playing {
         }
     }
 
-    /// The buffer level: from the frame that is due to the newest complete one. Before the start and in a stall it begins at the first
-    /// complete frame.
+    /// The buffer level: from the frame that is due to the newest complete one. Before the start and in a stall it
+    /// begins at the first complete frame.
     fn level(&self) -> Duration {
         let next_frame = u64::from(self.next_frame.unwrap_or(0));
         let from = match self.state {

@@ -14,15 +14,17 @@ use crate::icn::Attachment;
 
 /// A receiver of a stream. The first packet after joining sets the expected number.
 ///
-/// The algorithm is notified of missing packets before the packet that revealed them, and of every packet at most once. A stream whose packets overtake is
-/// not one that loses: once a packet came after a later one, missing packets are waited for in time as well ([`Config::reordering_window`]). Numbers may
-/// decrease while packets are waited for. A packet that arrives up to a second after it was declared lost is delivered, and the algorithm told that the loss
-/// was none; duplicates are dropped.
+/// The algorithm is notified of missing packets before the packet that revealed them, and of every packet at most once.
+/// A stream whose packets overtake is not one that loses: once a packet came after a later one, missing packets are
+/// waited for in time as well ([`Config::reordering_window`]). Numbers may decrease while packets are waited for. A
+/// packet that arrives up to a second after it was declared lost is delivered, and the algorithm told that the loss was
+/// none; duplicates are dropped.
 ///
 /// # How it is driven
 ///
-/// It is an [`Endpoint`]. [`Input::Start`] joins, [`Input::Packet`] is data, [`Input::Timer`] is a deadline of the algorithm, the player or the
-/// attachment to a name router, [`Input::Stop`] leaves. Feedback is in the outbox after any of them. Packets before `Start` are ignored.
+/// It is an [`Endpoint`]. [`Input::Start`] joins, [`Input::Packet`] is data, [`Input::Timer`] is a deadline of the
+/// algorithm, the player or the attachment to a name router, [`Input::Stop`] leaves. Feedback is in the outbox after
+/// any of them. Packets before `Start` are ignored.
 #[derive(Clone, Debug)]
 pub struct Receiver<R, P = ()> {
     algorithm: R,

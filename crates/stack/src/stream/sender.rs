@@ -13,18 +13,19 @@ use crate::icn::Attachment;
 
 /// The source of a stream. It has endless data or the frames of a video; its algorithm sets the rate.
 ///
-/// Packets leave at the algorithm's rate, headers included; the first leaves at the start. When the rate changes, the pending packet moves to
-/// `max(now, t_last + 8s/R)`, so that it does not wait for the end of a gap at the old rate.
+/// Packets leave at the algorithm's rate, headers included; the first leaves at the start. When the rate changes, the
+/// pending packet moves to `max(now, t_last + 8s/R)`, so that it does not wait for the end of a gap at the old rate.
 ///
-/// A stream has no acknowledgements, so the sender does not know the data in flight. A window of the algorithm below one packet stops the stream,
-/// and any other has no effect: an algorithm that counts packets in flight itself opens and closes it.
+/// A stream has no acknowledgements, so the sender does not know the data in flight. A window of the algorithm below
+/// one packet stops the stream, and any other has no effect: an algorithm that counts packets in flight itself opens
+/// and closes it.
 ///
 /// # How it is driven
 ///
-/// It is an [`Endpoint`]. [`Input::Start`] sends the first packet, or publishes the group if it is known by name. Each later packet leaves
-/// at an [`Input::Timer`], one packet per deadline: a late driver gives the timer again until [`Endpoint::wake`] is in the future.
-/// [`Input::Packet`] is feedback and may move the deadline either way. Over real sockets, a driver without content calls
-/// [`Sender::wait_for_data`] instead of the timer, and polls again.
+/// It is an [`Endpoint`]. [`Input::Start`] sends the first packet, or publishes the group if it is known by name. Each
+/// later packet leaves at an [`Input::Timer`], one packet per deadline: a late driver gives the timer again until
+/// [`Endpoint::wake`] is in the future. [`Input::Packet`] is feedback and may move the deadline either way. Over real
+/// sockets, a driver without content calls [`Sender::wait_for_data`] instead of the timer, and polls again.
 #[derive(Clone, Debug)]
 pub struct Sender<L> {
     algorithm: L,
@@ -88,8 +89,9 @@ impl<L: SenderAlgorithm> Sender<L> {
         &self.algorithm
     }
 
-    /// Stops the stream until `until`, because the application has no data; the algorithm treats it as app-limited. For drivers whose application
-    /// supplies the data, after a packet has left. Call it with the current instant when there are data again.
+    /// Stops the stream until `until`, because the application has no data; the algorithm treats it as app-limited. For
+    /// drivers whose application supplies the data, after a packet has left. Call it with the current instant when
+    /// there are data again.
     pub fn wait_for_data(&mut self, until: Time, cx: &mut Cx<'_>) {
         let idle = until > cx.now() && self.data_at <= cx.now();
         self.data_at = until;

@@ -20,7 +20,8 @@ pub struct Video {
     pub frame_rate: f64,
     /// Whether a frame is available only when it is encoded; otherwise all are available from the start, as in a file.
     pub live: bool,
-    /// A live frame that has waited for longer than this is dropped before any of it is sent; [`Duration::MAX`] for never.
+    /// A live frame that has waited for longer than this is dropped before any of it is sent; [`Duration::MAX`] for
+    /// never.
     pub drop_after: Duration,
 }
 

@@ -117,10 +117,11 @@ fn a_slow_stream_queues_frames_and_drops_them_only_if_configured() {
     // a frame takes 100 ms, and one is made each 40 ms: the fifth to leave exists at 160 ms
     let (all, dropped, waiting) = frames(video());
     assert_eq!((all, dropped), (vec![0, 1, 2, 3, 4], 0));
-    // after its last packet but one, at 460 ms, it has waited for 300 ms; after its last, at 480, the next one waits since 200
+    // after its last packet but one, at 460 ms, it has waited for 300 ms; after its last, at 480, the next one waits
+    // since 200
     assert!((waiting[23] - 0.3).abs() < 1e-9 && (waiting[24] - 0.28).abs() < 1e-9, "{waiting:?}");
-    // at 100 ms frame 1 has waited 60 ms; at 200 ms frame 2 for 120 ms, frame 3 for 80; at 300 ms frame 4 for 140 ms, frame 5
-    // for 100; at 400 ms frames 6 and 7 for 160 and 120 ms
+    // at 100 ms frame 1 has waited 60 ms; at 200 ms frame 2 for 120 ms, frame 3 for 80; at 300 ms frame 4 for 140 ms,
+    // frame 5 for 100; at 400 ms frames 6 and 7 for 160 and 120 ms
     let (left, dropped, _) = frames(Video { drop_after: ms(100), ..video() });
     assert_eq!((left, dropped), (vec![0, 1, 3, 5, 8], 4));
 }
@@ -316,7 +317,8 @@ fn a_player_without_stalls_skips_missing_frames() {
     assert_eq!(screen.counts(), [3, 3, 1, 0, 0]);
 }
 
-/// Frames of 40 ms, of types in a repeated pattern; those listed are lost, the others complete in time. Played, missed, spoiled of twelve.
+/// Frames of 40 ms, of types in a repeated pattern; those listed are lost, the others complete in time. Played, missed,
+/// spoiled of twelve.
 fn twelve(pattern: &str, depends: Depends, lost: &[u32]) -> [u64; 3] {
     let pattern = pattern.chars().filter_map(FrameType::of).collect();
     let rate = Rate::from_kbps(200);
@@ -356,7 +358,8 @@ fn nothing_is_shown_before_the_first_i_frame() {
     assert_eq!(twelve("IBBP", Depends::Nothing, &[0, 1]), [12, 0, 0]);
 }
 
-/// An outage from frame 2 to 9 has stalled playback; the I frame 8 is lost, so that 10 and 11 are spoiled as well, and 12 is an I frame.
+/// An outage from frame 2 to 9 has stalled playback; the I frame 8 is lost, so that 10 and 11 are spoiled as well, and
+/// 12 is an I frame.
 #[test]
 fn a_skipped_gap_makes_frames_undecodable_as_losses_do() {
     let pattern = "IBBP".chars().filter_map(FrameType::of).collect();

@@ -31,48 +31,55 @@ pub struct Config {
     pub max_rto: Duration,
     /// Selective acknowledgements [RFC2018, RFC6675].
     pub sack: bool,
-    /// Duplicate selective acknowledgements, with `sack`: the receiver reports data that arrived twice [RFC2883]. The sender then takes a recovery back in which nothing
-    /// was lost [RFC3708], and RACK allows for more reordering [RFC8985 §6.2].
+    /// Duplicate selective acknowledgements, with `sack`: the receiver reports data that arrived twice [RFC2883]. The
+    /// sender then takes a recovery back in which nothing was lost [RFC3708], and RACK allows for more reordering
+    /// [RFC8985 §6.2].
     pub dsack: bool,
     /// Sends new data on the first two duplicate acknowledgements [RFC3042], as ns-2 and Linux do.
     pub limited_transmit: bool,
-    /// Fast recovery after a fast retransmit [RFC5681 §3.2, RFC6582]. If false, and without SACK, the sender is TCP Tahoe: the third
-    /// duplicate acknowledgement has the effect of a timeout, slow start from one segment over all data in flight [J88; ns-2: `Agent/TCP`].
+    /// Fast recovery after a fast retransmit [RFC5681 §3.2, RFC6582]. If false, and without SACK, the sender is TCP
+    /// Tahoe: the third duplicate acknowledgement has the effect of a timeout, slow start from one segment over all
+    /// data in flight [J88; ns-2: `Agent/TCP`].
     pub fast_recovery: bool,
     /// When partial acknowledgements restart the retransmission timer, in a recovery without SACK.
     pub recovery_timer: RecoveryTimer,
     /// How losses are detected, with SACK.
     pub loss_detection: LossDetection,
-    /// Tail loss probe: sends one more segment after two round-trip times without an acknowledgement, so that a loss of the last segments
-    /// is detected [RFC8985 §7]. It requires [`LossDetection::Time`].
+    /// Tail loss probe: sends one more segment after two round-trip times without an acknowledgement, so that a loss of
+    /// the last segments is detected [RFC8985 §7]. It requires [`LossDetection::Time`].
     pub tail_probe: bool,
     /// How the data in flight decrease to the new window in a recovery.
     pub reduction: Reduction,
-    /// Detects spurious retransmissions by the echoed timestamp [RFC3522], notifies the controller, and resumes sending where the connection was
-    /// [RFC4015].
+    /// Detects spurious retransmissions by the echoed timestamp [RFC3522], notifies the controller, and resumes sending
+    /// where the connection was [RFC4015].
     pub undo: bool,
-    /// Time stamps (RFC 7323): a retransmission is told from the first transmission. Without them an acknowledgement of retransmitted data has no round-trip time
-    /// [RFC6298 §3], and only what arrives twice, or F-RTO, shows that a retransmission was spurious.
+    /// Time stamps (RFC 7323): a retransmission is told from the first transmission. Without them an acknowledgement of
+    /// retransmitted data has no round-trip time [RFC6298 §3], and only what arrives twice, or F-RTO, shows that a
+    /// retransmission was spurious.
     pub time_stamps: bool,
-    /// Forward RTO recovery, with `sack`: after a timeout, once an acknowledgement advances, new data are sent before lost data; if data arrive that were never
-    /// retransmitted, the timeout was spurious and is undone, without time stamps [RFC5682 §3; Linux: tcp_frto].
+    /// Forward RTO recovery, with `sack`: after a timeout, once an acknowledgement advances, new data are sent before
+    /// lost data; if data arrive that were never retransmitted, the timeout was spurious and is undone, without time
+    /// stamps [RFC5682 §3; Linux: tcp_frto].
     pub frto: bool,
     /// Notifies the controller when the sender resumes after an idle time of one retransmission timeout [RFC5681 §4.1].
     pub idle_restart: bool,
-    /// How a window that was not used is taken back, with `idle_restart`. If true, it is halved once for each retransmission timeout of an idle time, and while the
-    /// application uses only a part of it, it goes half of the way to that part in each timeout; the threshold remembers three quarters of it [RFC2861 §3.2; Linux:
-    /// tcp_cwnd_restart, tcp_cwnd_application_limited]. If false, it is the initial window after an idle time [RFC5681 §4.1].
+    /// How a window that was not used is taken back, with `idle_restart`. If true, it is halved once for each
+    /// retransmission timeout of an idle time, and while the application uses only a part of it, it goes half of the
+    /// way to that part in each timeout; the threshold remembers three quarters of it [RFC2861 §3.2; Linux:
+    /// tcp_cwnd_restart, tcp_cwnd_application_limited]. If false, it is the initial window after an idle time
+    /// [RFC5681 §4.1].
     pub idle_decay: bool,
     /// Delayed acknowledgements: one per second segment, or after `ack_delay` [RFC5681 §4.2].
     pub delayed_ack: bool,
     /// Maximum delay of an acknowledgement.
     pub ack_delay: Duration,
-    /// Number of quick (not delayed) acknowledgements at the start, after an idle time of more than `min_rto`, and after duplicate data. If
-    /// above zero, the first two after a CE mark and those of segments with CWR are quick as well, and other marked segments are delayed
-    /// like the rest [Linux: tcp_event_data_recv].
+    /// Number of quick (not delayed) acknowledgements at the start, after an idle time of more than `min_rto`, and
+    /// after duplicate data. If above zero, the first two after a CE mark and those of segments with CWR are quick as
+    /// well, and other marked segments are delayed like the rest [Linux: tcp_event_data_recv].
     pub quick_acks: u32,
-    /// Maximum delay of acknowledgements of segments above a gap, with SACK: after the first three they are held back for 5 % of the round-trip time, at most this long, and one
-    /// replaces them [Linux: tcp_comp_sack_delay_ns]. Zero: each is sent at once, as [RFC5681 §4.2] requires. It needs `handshake`, which measures the round-trip time.
+    /// Maximum delay of acknowledgements of segments above a gap, with SACK: after the first three they are held back
+    /// for 5 % of the round-trip time, at most this long, and one replaces them [Linux: tcp_comp_sack_delay_ns]. Zero:
+    /// each is sent at once, as [RFC5681 §4.2] requires. It needs `handshake`, which measures the round-trip time.
     pub sack_compression: Duration,
     /// Explicit congestion notification [RFC3168].
     pub ecn: bool,
@@ -82,19 +89,21 @@ pub struct Config {
     pub l4s: bool,
     /// Receive window that the receiver advertises, in bytes of payload; [`Bytes::UNLIMITED`] for no limit.
     pub receive_window: Bytes,
-    /// Memory of the receiver's buffer, whose half is the maximum window. The window begins at 65 535 bytes and grows by two segments with each segment, which is
-    /// acknowledged at once in that time [Linux: tcp_rmem, tcp_grow_window]. [`Bytes::UNLIMITED`]: the window is `receive_window` from the start.
+    /// Memory of the receiver's buffer, whose half is the maximum window. The window begins at 65 535 bytes and grows
+    /// by two segments with each segment, which is acknowledged at once in that time
+    /// [Linux: tcp_rmem, tcp_grow_window]. [`Bytes::UNLIMITED`]: the window is `receive_window` from the start.
     pub receive_buffer: Bytes,
-    /// Memory of the sender's buffer at the start, which grows with the congestion window [Linux: tcp_wmem, tcp_sndbuf_expand];
-    /// [`Bytes::UNLIMITED`] for no limit.
+    /// Memory of the sender's buffer at the start, which grows with the congestion window
+    /// [Linux: tcp_wmem, tcp_sndbuf_expand]; [`Bytes::UNLIMITED`] for no limit.
     pub send_buffer: Bytes,
-    /// New segments leave in batches of at least two, as far as the window allows; the last segment of a batch has PSH, and a batch that is not full may
-    /// wait for the next acknowledgement [Linux: generic segmentation offload]. Needs [`LossDetection::Time`] to wait.
+    /// New segments leave in batches of at least two, as far as the window allows; the last segment of a batch has PSH,
+    /// and a batch that is not full may wait for the next acknowledgement [Linux: generic segmentation offload]. Needs
+    /// [`LossDetection::Time`] to wait.
     pub gso: bool,
     /// At what rate the segments of a window leave. Controllers with a rate of their own keep it.
     pub pacing: WindowPacing,
-    /// Segments at the start that leave without pacing. If there are any, a segment that leaves later than the pacer allows is charged less, by that time and by half at
-    /// most [Linux: tcp_update_skb_after_send].
+    /// Segments at the start that leave without pacing. If there are any, a segment that leaves later than the pacer
+    /// allows is charged less, by that time and by half at most [Linux: tcp_update_skb_after_send].
     pub unpaced: u32,
     /// Time that is added to the deadlines of loss detection by time and of tail loss probes [Linux: TCP_TIMEOUT_MIN].
     pub timer_slack: Duration,
@@ -113,15 +122,16 @@ pub struct Config {
 pub enum AppLimited {
     /// When all data have been sent, or the receive window or the send buffer leaves the window unused [DRE §3.4].
     AtEnd,
-    /// When the application writes, if all data were sent and all lost ones retransmitted; also at its first write [Linux: tcp_rate_check_app_limited]. An
-    /// application without end writes once.
+    /// When the application writes, if all data were sent and all lost ones retransmitted; also at its first write
+    /// [Linux: tcp_rate_check_app_limited]. An application without end writes once.
     AtWrite,
 }
 
 /// When partial acknowledgements restart the retransmission timer in a recovery without SACK [RFC6582 §4].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecoveryTimer {
-    /// Only the first one, as RFC 6582 requires. Many losses in one window end in a timeout, which is faster than repairs.
+    /// Only the first one, as RFC 6582 requires. Many losses in one window end in a timeout, which is faster than
+    /// repairs.
     Impatient,
     /// Each one. One segment is repaired per round trip, however long that takes.
     Steady,
@@ -139,8 +149,8 @@ pub enum RtoFloor {
 /// How losses are detected, with SACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossDetection {
-    /// By number: three segments above it have arrived [RFC6675]. A retransmission that is lost is detected by the retransmission timer
-    /// only.
+    /// By number: three segments above it have arrived [RFC6675]. A retransmission that is lost is detected by the
+    /// retransmission timer only.
     Count,
     /// By time: a segment that was sent later has arrived [RFC8985: RACK].
     Time,
@@ -149,11 +159,12 @@ pub enum LossDetection {
 /// How the data in flight decrease to the controller's new window in a recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reduction {
-    /// By a pause: after the first retransmission nothing is sent until the data in flight are below the window. If the window is halved,
-    /// the pause is half a round trip [RFC5681 §3.2, RFC6675 §5].
+    /// By a pause: after the first retransmission nothing is sent until the data in flight are below the window. If the
+    /// window is halved, the pause is half a round trip [RFC5681 §3.2, RFC6675 §5].
     Halt,
-    /// Proportional rate reduction: over one round trip, in proportion to the data that arrive [RFC9937]. As in Linux it also follows a CE
-    /// mark, and a timeout in such a round does not change the slow-start threshold. It has no effect on controllers without a threshold.
+    /// Proportional rate reduction: over one round trip, in proportion to the data that arrive [RFC9937]. As in Linux
+    /// it also follows a CE mark, and a timeout in such a round does not change the slow-start threshold. It has no
+    /// effect on controllers without a threshold.
     Proportional,
 }
 
@@ -164,13 +175,13 @@ pub enum WindowPacing {
     Off,
     /// 1.25 windows per smoothed round-trip time [RFC9002 §7.7].
     Quic,
-    /// 1.2 windows or data in flight, whichever is more, per smoothed round-trip time; 2 while the window is below half of the slow-start threshold
-    /// [Linux: tcp_update_pacing_rate].
+    /// 1.2 windows or data in flight, whichever is more, per smoothed round-trip time; 2 while the window is below half
+    /// of the slow-start threshold [Linux: tcp_update_pacing_rate].
     Linux,
 }
 
-/// How a receiver acknowledges: as RFC 5681 requires, or such that a sender that believes it sends faster
-/// [SCWA99: Savage, Cardwell, Wetherall, Anderson, TCP Congestion Control with a Misbehaving Receiver, CCR 29(5), 1999].
+/// How a receiver acknowledges: as RFC 5681 requires, or such that a sender that believes it sends faster [SCWA99:
+/// Savage, Cardwell, Wetherall, Anderson, TCP Congestion Control with a Misbehaving Receiver, CCR 29(5), 1999].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Acks {
     /// As RFC 5681 §4.2 requires.
@@ -179,7 +190,8 @@ pub enum Acks {
     Divided,
     /// DupACK spoofing: four more copies of each acknowledgement [SCWA99 §2.2].
     Repeated,
-    /// Optimistic acknowledgements: of everything below the newest byte, lost or not, and of four segments above it in advance [SCWA99 §2.3].
+    /// Optimistic acknowledgements: of everything below the newest byte, lost or not, and of four segments above it in
+    /// advance [SCWA99 §2.3].
     Optimistic,
 }
 
@@ -190,7 +202,8 @@ pub enum Demand {
     Bulk,
     /// This many bytes of payload; then the flow is complete.
     Finite(Bytes),
-    /// The application produces payload at this rate; at [`Rate::ZERO`] what the receiver's application requests, and no more.
+    /// The application produces payload at this rate; at [`Rate::ZERO`] what the receiver's application requests, and
+    /// no more.
     Limited(Rate),
 }
 

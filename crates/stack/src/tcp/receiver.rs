@@ -1,5 +1,5 @@
-//! TCP receiver: reassembly, delayed acknowledgements (RFC 5681 §4.2), SACK blocks (RFC 2018), ECN feedback (RFC 3168, RFC 8257, RFC 9768),
-//! and acknowledgements that deceive the sender.
+//! TCP receiver: reassembly, delayed acknowledgements (RFC 5681 §4.2), SACK blocks (RFC 2018), ECN feedback (RFC 3168,
+//! RFC 8257, RFC 9768), and acknowledgements that deceive the sender.
 
 use contract::{
     Address, Count, Cx, Ecn, EcnFeedback, Endpoint, Header, Input, Label, Packet, SackBlocks, TcpFlags,
@@ -14,14 +14,16 @@ use crate::parts::Ranges;
 
 /// The receiver of one connection. The application reads data as soon as they are in order.
 ///
-/// It acknowledges every segment, or every second one with delayed acknowledgements. It acknowledges at once a segment that is out of
-/// order, fills a gap, carries a CE mark or is the last of the flow [RFC5681 §4.2]. With SACK compression, which departs from RFC 5681, it holds most
-/// acknowledgements of segments above a gap back for about a millisecond.
+/// It acknowledges every segment, or every second one with delayed acknowledgements. It acknowledges at once a segment
+/// that is out of order, fills a gap, carries a CE mark or is the last of the flow [RFC5681 §4.2]. With SACK
+/// compression, which departs from RFC 5681, it holds most acknowledgements of segments above a gap back for about a
+/// millisecond.
 ///
 /// # How it is driven
 ///
-/// It is an [`Endpoint`]. [`Input::Packet`] is a segment. Its acknowledgement is in the outbox when `handle` returns, or is sent by
-/// [`Input::Timer`] at [`Endpoint::wake`]. `Start`, `App`, `Mode` and `Stop` have no effect: a receiver accepts packets at any time.
+/// It is an [`Endpoint`]. [`Input::Packet`] is a segment. Its acknowledgement is in the outbox when `handle` returns,
+/// or is sent by [`Input::Timer`] at [`Endpoint::wake`]. `Start`, `App`, `Mode` and `Stop` have no effect: a receiver
+/// accepts packets at any time.
 ///
 /// Its memory is laid out by cache lines: first the fields of every segment, at the end those that few segments use.
 #[derive(Clone, Debug)]
@@ -44,12 +46,13 @@ pub struct Receiver {
     compression: Option<Box<SackCompression>>,
     /// Data above `next`.
     out_of_order: Ranges,
-    /// Whether every segment is acknowledged at once; `None` if that depends on the segment, as with Linux's quick acknowledgements.
+    /// Whether every segment is acknowledged at once; `None` if that depends on the segment, as with Linux's quick
+    /// acknowledgements.
     at_once: Option<bool>,
     sack: bool,
     feedback: EcnFeedback,
-    /// Whether ECE is set. Classic: a CE mark sets it, CWR from the sender clears it [RFC3168 §6.1.3]. DCTCP: whether the last segment was marked
-    /// [RFC8257 §3.2: DCTCP.CE]. Accurate: the same, and ECE is not sent.
+    /// Whether ECE is set. Classic: a CE mark sets it, CWR from the sender clears it [RFC3168 §6.1.3]. DCTCP: whether
+    /// the last segment was marked [RFC8257 §3.2: DCTCP.CE]. Accurate: the same, and ECE is not sent.
     echo_marks: bool,
     acks: Acks,
     delayed_ack: bool,
@@ -185,7 +188,8 @@ impl Receiver {
         }
     }
 
-    /// Handles the mark of a segment, or its absence, with DCTCP's or accurate feedback. Returns whether the segment is acknowledged at once.
+    /// Handles the mark of a segment, or its absence, with DCTCP's or accurate feedback. Returns whether the segment is
+    /// acknowledged at once.
     #[cold]
     fn note_mark(&mut self, marked: bool, cx: &mut Cx<'_>) -> bool {
         cx.count(Count::Marks, u64::from(marked));
@@ -205,8 +209,9 @@ impl Receiver {
         marked && (changed || self.unreported >= 2)
     }
 
-    /// Whether a segment is acknowledged at once: always without delayed acknowledgements, otherwise in the cases where Linux does so for a
-    /// sender with a small window [Linux: tcp_event_data_recv, tcp_data_ecn_check, tcp_ecn_accept_cwr].
+    /// Whether a segment is acknowledged at once: always without delayed acknowledgements, otherwise in the cases where
+    /// Linux does so for a sender with a small window [Linux: tcp_event_data_recv, tcp_data_ecn_check,
+    /// tcp_ecn_accept_cwr].
     #[cold]
     fn is_quick_ack(&mut self, packet: &Packet, header: &TcpHeader, now: Time) -> bool {
         let last_arrival = std::mem::replace(&mut self.last_arrival, now);
@@ -273,8 +278,9 @@ impl Receiver {
         }
     }
 
-    /// Whether the acknowledgement of a segment of `len` bytes that is out of order or fills a gap is held back, with SACK compression. `quick` means that the
-    /// segment is to be acknowledged at once for another reason [Linux: __tcp_ack_snd_check].
+    /// Whether the acknowledgement of a segment of `len` bytes that is out of order or fills a gap is held back, with
+    /// SACK compression. `quick` means that the segment is to be acknowledged at once for another reason
+    /// [Linux: __tcp_ack_snd_check].
     #[cold]
     fn holds_back(&mut self, len: u64, quick: bool, now: Time) -> bool {
         let Some(compression) = &mut self.compression else { return false };
@@ -289,8 +295,9 @@ impl Receiver {
         held
     }
 
-    /// Whether the arrival of `[start, end)` above a gap extends a block that is not among the two reported first, or makes a third one. A sender that misses the next
-    /// acknowledgement would not learn of the others [Linux: tcp_sack_new_ofo_skb].
+    /// Whether the arrival of `[start, end)` above a gap extends a block that is not among the two reported first, or
+    /// makes a third one. A sender that misses the next acknowledgement would not learn of the others
+    /// [Linux: tcp_sack_new_ofo_skb].
     #[cold]
     fn moves_third_block(&self, start: u64, end: u64) -> bool {
         let (blocks, n) = self.reported();
@@ -321,7 +328,8 @@ impl Receiver {
         self.recent.as_deref().map_or(&[], |recent| recent)
     }
 
-    /// Up to three SACK blocks: what arrived twice, the one of the newest arrival, then those reported last [RFC2018 §4, RFC2883 §4].
+    /// Up to three SACK blocks: what arrived twice, the one of the newest arrival, then those reported last
+    /// [RFC2018 §4, RFC2883 §4].
     #[cold]
     fn blocks(&mut self) -> SackBlocks {
         let mut blocks = SackBlocks::default();

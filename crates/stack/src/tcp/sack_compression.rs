@@ -5,8 +5,9 @@ use units::{Duration, Time};
 
 /// Decides which acknowledgements of data above a gap are held back.
 ///
-/// The first three for the same next byte leave at once, so that losses are detected as early as without compression. Those after them wait for a timer of 5 %
-/// of the round-trip time, and one acknowledgement with all blocks replaces them.
+/// The first three for the same next byte leave at once, so that losses are detected as early as without compression.
+/// Those after them wait for a timer of 5 % of the round-trip time, and one acknowledgement with all blocks replaces
+/// them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SackCompression {
     /// Maximum delay [tcp_comp_sack_delay_ns].
@@ -34,9 +35,11 @@ impl SackCompression {
         self.opened_at = now;
     }
 
-    /// The first segment arrives, a round-trip time after SYN-ACK left. Without a handshake the round-trip time is not known, and nothing is held back.
+    /// The first segment arrives, a round-trip time after SYN-ACK left. Without a handshake the round-trip time is not
+    /// known, and nothing is held back.
     ///
-    /// differs: Linux takes the shorter of this and of a smoothed estimate by timestamps, which exceeds it unless a queue was full at the handshake.
+    /// differs: Linux takes the shorter of this and of a smoothed estimate by timestamps, which exceeds it unless a
+    /// queue was full at the handshake.
     pub(super) fn on_first_segment(&mut self, now: Time) {
         if self.opened_at != Time::NEVER {
             self.delay = (now.saturating_since(self.opened_at) / ROUND_TRIP_SHARE).min(self.limit);
@@ -64,8 +67,8 @@ impl SackCompression {
         true
     }
 
-    /// When the acknowledgement is due that replaces those held back from now on. A timer of the kernel expires at the end of its slack unless another one expires
-    /// within it.
+    /// When the acknowledgement is due that replaces those held back from now on. A timer of the kernel expires at the
+    /// end of its slack unless another one expires within it.
     pub(super) fn due(&self, now: Time) -> Time {
         now + self.delay + SLACK
     }

@@ -1,5 +1,5 @@
-//! TCP connections over a small scripted network, without the simulator: a constant delay, optionally a bottleneck, and a script that
-//! decides the fate of every data segment.
+//! TCP connections over a small scripted network, without the simulator: a constant delay, optionally a bottleneck, and
+//! a script that decides the fate of every data segment.
 
 #![allow(dead_code, reason = "each test uses a part of it")]
 

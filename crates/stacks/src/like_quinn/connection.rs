@@ -1,7 +1,7 @@
 //! One end of a connection of quinn-proto, or of noq-proto, which is a fork of it.
 //!
-//! The two have the same names and are different types, so that this file is a module of `quinn` and of `noq`. `proto` is the stack; where their interfaces
-//! differ, `api` of each has the call.
+//! The two have the same names and are different types, so that this file is a module of `quinn` and of `noq`. `proto`
+//! is the stack; where their interfaces differ, `api` of each has the call.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, LazyLock};

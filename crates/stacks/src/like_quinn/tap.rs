@@ -1,4 +1,5 @@
-//! A controller that passes every call on, and shows it to the [`Tap`]. A module of `quinn` and of `noq`, as `connection.rs` beside it.
+//! A controller that passes every call on, and shows it to the [`Tap`]. A module of `quinn` and of `noq`, as
+//! `connection.rs` beside it.
 
 use std::sync::Arc;
 use std::time::Instant;

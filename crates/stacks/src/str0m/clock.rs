@@ -15,8 +15,9 @@ use crate::{CLIENT, SERVER};
 
 /// Instants of a simulation.
 ///
-/// str0m maps instants to the time of day by clocks of the host, which it reads once in a process, and rounds times in reports to 1/65536 s. Time zero
-/// of every simulation is at a multiple of [`DAY`] there, so that rounding is the same in every process.
+/// str0m maps instants to the time of day by clocks of the host, which it reads once in a process, and rounds times in
+/// reports to 1/65536 s. Time zero of every simulation is at a multiple of [`DAY`] there, so that rounding is the same
+/// in every process.
 pub(crate) static CLOCK: Clock = Clock::new(|| {
     let now = clock::now();
     let unix = seeded(&mut Random::new(0, "str0m", "clock"), || unix_time(now));
@@ -26,7 +27,8 @@ pub(crate) static CLOCK: Clock = Clock::new(|| {
 /// The time after which the seconds in reports begin again.
 const DAY: Duration = Duration::from_secs(1 << 16);
 
-/// The time since 1970 that str0m takes `began` for, from a sender report [RFC3550 §6.4.1] in a session of two ends in memory.
+/// The time since 1970 that str0m takes `began` for, from a sender report [RFC3550 §6.4.1] in a session of two ends in
+/// memory.
 fn unix_time(began: Instant) -> Duration {
     let addresses = [(CLIENT, SERVER), (SERVER, CLIENT)];
     let mut ends = [true, false].map(|sender| {

@@ -1,4 +1,5 @@
-//! Cryptography of WebRTC for str0m: SRTP (RFC 3711, 7714), STUN and fingerprints by *ring*, DTLS by dimpl with random numbers of the simulator.
+//! Cryptography of WebRTC for str0m: SRTP (RFC 3711, 7714), STUN and fingerprints by *ring*, DTLS by dimpl with random
+//! numbers of the simulator.
 
 use aes::cipher::{BlockEncrypt, KeyInit};
 use aes::{Aes128, Aes256, Block};

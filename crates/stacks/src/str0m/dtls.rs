@@ -1,7 +1,7 @@
 //! DTLS 1.2 (RFC 6347, 5764) by dimpl, with every random number from a stream of the simulator.
 //!
-//! dimpl uses a seed for values that are not secret, and draws ephemeral keys from the operating system; X25519 is that of `x25519-dalek` here. Signatures are
-//! deterministic [RFC6979].
+//! dimpl uses a seed for values that are not secret, and draws ephemeral keys from the operating system; X25519 is that
+//! of `x25519-dalek` here. Signatures are deterministic [RFC6979].
 
 use std::fmt;
 use std::sync::Arc;
@@ -20,7 +20,8 @@ use crate::tls::draw;
 #[derive(Debug)]
 pub(crate) struct Dtls;
 
-/// The key of every end, on the curve P-256, and a certificate that it signed: WebRTC compares fingerprints of certificates.
+/// The key of every end, on the curve P-256, and a certificate that it signed: WebRTC compares fingerprints of
+/// certificates.
 pub(crate) fn certificate() -> DtlsCert {
     DtlsCert {
         certificate: include_bytes!("certificate.der").to_vec(),

@@ -144,7 +144,8 @@ fn fragment(payload: &[u8]) -> Option<Fragment> {
 
 /// The receiver: an application that takes every RTP packet, and measures the delays of frames.
 ///
-/// Its session begins when the first datagram arrives: both ends learn of a call at the same time, and str0m gives up a session whose peer is silent.
+/// Its session begins when the first datagram arrives: both ends learn of a call at the same time, and str0m gives up a
+/// session whose peer is silent.
 pub(crate) struct Receiver {
     peer: Peer,
     listens: bool,

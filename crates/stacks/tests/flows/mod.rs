@@ -17,7 +17,8 @@ struct Net {
     configs: Vec<Config>,
 }
 
-/// A sender `a`, a bottleneck of 20 Mbit/s and 20 ms each way with a queue of one bandwidth-delay product, and a receiver `b`.
+/// A sender `a`, a bottleneck of 20 Mbit/s and 20 ms each way with a queue of one bandwidth-delay product, and a
+/// receiver `b`.
 fn net(seconds: u64) -> Net {
     let mut blueprint = Blueprint { seed: 7, ..Blueprint::new(Duration::from_secs(seconds)) };
     let (a, b) = (blueprint.node("a"), blueprint.node("b"));

@@ -1,5 +1,5 @@
-//! Received parts of an object: symbols, and complete blocks of a byte stream. A block of a file is verified by its hash, and discarded if it is
-//! wrong.
+//! Received parts of an object: symbols, and complete blocks of a byte stream. A block of a file is verified by its
+//! hash, and discarded if it is wrong.
 
 use super::{KEPT, ObjectReceiver, Output};
 use crate::assembly::{Spill, SymbolOutcome};
@@ -97,7 +97,8 @@ impl ObjectReceiver {
         }
     }
 
-    /// A complete block of a byte stream, of the file or of hashes. If it cannot be stored, it is discarded and remains missing.
+    /// A complete block of a byte stream, of the file or of hashes. If it cannot be stored, it is discarded and remains
+    /// missing.
     pub(crate) fn on_block(
         &mut self,
         block: u32,

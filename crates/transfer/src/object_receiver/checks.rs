@@ -1,5 +1,5 @@
-//! Verification and delivery of an object: blocks whose hashes arrived later are verified, blocks are delivered in order, and the object is
-//! completed.
+//! Verification and delivery of an object: blocks whose hashes arrived later are verified, blocks are delivered in
+//! order, and the object is completed.
 
 use std::os::unix::fs::FileExt;
 

@@ -41,8 +41,8 @@ impl ObjectReceiver {
         report
     }
 
-    /// Reports blocks without a received symbol: stored ones, and runs of missing ones, so that a sender skips the blocks of an earlier
-    /// attempt.
+    /// Reports blocks without a received symbol: stored ones, and runs of missing ones, so that a sender skips the
+    /// blocks of an earlier attempt.
     fn report_beyond(&self, report: &mut Report) {
         let blocks = self.manifest.layout.blocks();
         while report.until < blocks {

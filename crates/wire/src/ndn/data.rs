@@ -115,7 +115,8 @@ pub struct Unsigned<'a> {
 }
 
 impl Unsigned<'_> {
-    /// Appends it as a Data packet with a signature by digest. Packets longer than [`LONGEST`] are not accepted by readers.
+    /// Appends it as a Data packet with a signature by digest. Packets longer than [`LONGEST`] are not accepted by
+    /// readers.
     pub fn sign(&self, out: &mut Vec<u8>) {
         let meta = self.meta_size();
         let begin = out.len();

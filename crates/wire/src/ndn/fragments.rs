@@ -21,11 +21,12 @@ const HEADS: usize = 1 + 3 + 1 + 3;
 const PIECE: usize = 10 + 4 + 4;
 
 impl Fragmenter {
-    /// Minimum of the maximum frame size, in bytes. All header fields take at most 138, so that there is room for content.
+    /// Minimum of the maximum frame size, in bytes. All header fields take at most 138, so that there is room for
+    /// content.
     pub const MIN_MTU: usize = 256;
 
-    /// A fragmenter for frames of at most `mtu` bytes. `first` is the first sequence number: a random one, so that fragments before a
-    /// restart are not mixed with those after it.
+    /// A fragmenter for frames of at most `mtu` bytes. `first` is the first sequence number: a random one, so that
+    /// fragments before a restart are not mixed with those after it.
     ///
     /// Panics below [`Fragmenter::MIN_MTU`].
     pub fn new(mtu: usize, first: u64) -> Self {
@@ -38,7 +39,8 @@ impl Fragmenter {
         self.mtu
     }
 
-    /// Passes the frames of `packet` to `each` in order. The first frame carries the header, all of them the congestion mark.
+    /// Passes the frames of `packet` to `each` in order. The first frame carries the header, all of them the congestion
+    /// mark.
     pub fn cut(&mut self, packet: &[u8], header: LinkHeader, mut each: impl FnMut(&[u8])) {
         let whole = LinkPacket::whole(header, packet);
         let fields = whole.fields_size();
@@ -78,8 +80,9 @@ pub enum Refusal {
 
 /// Reassembles fragments of one link.
 ///
-/// Memory is bounded for any input: a maximum number of packets, of which the oldest is given up for a new one; each of at most [`LONGEST`]
-/// bytes in [`Reassembly::PIECES`] fragments. Packets that are incomplete after [`Reassembly::PATIENCE`] are given up.
+/// Memory is bounded for any input: a maximum number of packets, of which the oldest is given up for a new one; each of
+/// at most [`LONGEST`] bytes in [`Reassembly::PIECES`] fragments. Packets that are incomplete after
+/// [`Reassembly::PATIENCE`] are given up.
 #[derive(Clone, Debug)]
 pub struct Reassembly {
     /// Maximum number of incomplete packets.
@@ -118,7 +121,8 @@ impl Default for Reassembly {
 impl Reassembly {
     /// Default maximum of incomplete packets. Our choice: four windows of a busy link's burst; ndnd has 16.
     pub const PACKETS: usize = 64;
-    /// Maximum number of fragments of a packet. Our choice: [`LONGEST`] over links of [`Fragmenter::MIN_MTU`], with a margin.
+    /// Maximum number of fragments of a packet. Our choice: [`LONGEST`] over links of [`Fragmenter::MIN_MTU`], with a
+    /// margin.
     pub const PIECES: usize = 128;
     /// Maximum time until a packet is complete [NFD: LpReassembler].
     pub const PATIENCE: Duration = Duration::from_millis(500);
@@ -165,7 +169,8 @@ impl Reassembly {
             self.lost += 1;
             return Err(Refusal::TooLong);
         }
-        // differs: a mark on any fragment counts, not only on the first, because forwarders mark fragments independently
+        // differs: a mark on any fragment counts, not only on the first, because forwarders mark fragments
+        // independently
         let mark = partial.header.mark.max(piece.header.mark);
         if index == 0 {
             partial.header = piece.header;

@@ -57,7 +57,8 @@ const ORDER: [u32; 9] = [
 ];
 
 impl<'a> Interest<'a> {
-    /// Reads the Interest that fills `packet`. Digests are not verified, but an Interest with parameters must have one in its name.
+    /// Reads the Interest that fills `packet`. Digests are not verified, but an Interest with parameters must have one
+    /// in its name.
     pub fn read(packet: &'a [u8]) -> Result<Self, Malformed> {
         if packet.len() > LONGEST {
             return Err(Malformed::TooLong);
@@ -122,8 +123,8 @@ impl<'a> Interest<'a> {
         self.lifetime_ms.unwrap_or(DEFAULT_LIFETIME_MS)
     }
 
-    /// Whether Data with this name satisfy it. A digest of the Data at the end of the Interest's name is not compared: see
-    /// [`super::Data::implicit_digest`].
+    /// Whether Data with this name satisfy it. A digest of the Data at the end of the Interest's name is not compared:
+    /// see [`super::Data::implicit_digest`].
     pub fn asks_for(&self, name: NameView<'_>) -> bool {
         let required = match self.name.split_last() {
             Some((above, last)) if last.kind == kind::IMPLICIT_DIGEST => above,
@@ -132,8 +133,8 @@ impl<'a> Interest<'a> {
         if self.can_be_prefix { name.starts_with(required) } else { name == required }
     }
 
-    /// Whether the digest in the name is that of the parameters, and a signature by digest is correct. True for an Interest without
-    /// parameters; other signatures are not verified.
+    /// Whether the digest in the name is that of the parameters, and a signature by digest is correct. True for an
+    /// Interest without parameters; other signatures are not verified.
     pub fn intact(&self) -> bool {
         let Some(parameters) = &self.parameters else { return true };
         let digest = self.name.components().find(|component| component.kind == kind::PARAMETERS_DIGEST);
@@ -184,8 +185,8 @@ impl<'a> Interest<'a> {
         out.extend_from_slice(parameters);
     }
 
-    /// Appends the Interest with parameters and a signature by digest. `nonce` and `time_ms` (milliseconds since 1970) are part of the
-    /// signature, against replay. The digest of the parameters is added to the name.
+    /// Appends the Interest with parameters and a signature by digest. `nonce` and `time_ms` (milliseconds since 1970)
+    /// are part of the signature, against replay. The digest of the parameters is added to the name.
     pub fn write_signed(&self, parameters: &[u8], nonce: u64, time_ms: u64, out: &mut Vec<u8>) {
         let mut digested = Vec::with_capacity(128 + parameters.len());
         tlv::write(&mut digested, kind::PARAMETERS, parameters);

@@ -98,7 +98,8 @@ pub const CACHE_POLICY_TYPE: u32 = 0x335;
 /// Link: congestion mark; 0 for none.
 pub const CONGESTION_MARK: u32 = 0x340;
 
-/// Link: a scheme's label, four words of eight bytes. Our own number, in the range that receivers ignore if they do not know it.
+/// Link: a scheme's label, four words of eight bytes. Our own number, in the range that receivers ignore if they do not
+/// know it.
 pub const LABEL: u32 = 0x3bc;
 
 /// Management: parameters of a command.

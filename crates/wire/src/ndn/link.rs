@@ -5,7 +5,8 @@ use contract::{Label, NackReason};
 use super::tlv::{self, Reader, number_of};
 use super::{LONGEST_FRAME, Malformed, kind};
 
-/// A PIT token: 1 to 32 bytes that a forwarder's neighbour returns with the answer [NDNLPv2: PIT token]. An empty one is none.
+/// A PIT token: 1 to 32 bytes that a forwarder's neighbour returns with the answer [NDNLPv2: PIT token]. An empty one
+/// is none.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct Token {
     length: u8,
@@ -118,7 +119,8 @@ const ORDER: [u32; 11] = [
     kind::FRAGMENT,
 ];
 
-/// Whether an unknown field may be ignored: its number is from 800 to 959 and a multiple of four [NDNLPv2: General packet format].
+/// Whether an unknown field may be ignored: its number is from 800 to 959 and a multiple of four
+/// [NDNLPv2: General packet format].
 const fn ignorable(kind: u32) -> bool {
     matches!(kind, 800..=959) && kind.is_multiple_of(4)
 }

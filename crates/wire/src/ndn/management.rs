@@ -111,8 +111,8 @@ impl Command {
     /// Prefix of commands to the next forwarder.
     pub const NEXT: &'static str = "/localhop/nfd";
 
-    /// Reads the command in the name of an Interest: a prefix of two components, module, verb, parameters, and the components of its
-    /// signature.
+    /// Reads the command in the name of an Interest: a prefix of two components, module, verb, parameters, and the
+    /// components of its signature.
     pub fn read(name: NameView<'_>) -> Result<Self, Malformed> {
         let mut components = name.components().skip(2);
         let mut next = || components.next().ok_or(Malformed::Missing(kind::GENERIC));
@@ -134,8 +134,8 @@ impl Command {
     }
 }
 
-/// Appends the Interest of a command with a signature by digest. `local` is for a forwarder on the same host; `nonce` is a random number,
-/// `time_ms` milliseconds since 1970.
+/// Appends the Interest of a command with a signature by digest. `local` is for a forwarder on the same host; `nonce`
+/// is a random number, `time_ms` milliseconds since 1970.
 pub fn command(
     local: bool,
     (module, verb): (&str, &str),

@@ -1,8 +1,8 @@
 //! Named Data Networking packet formats: names, Interests, Data, the link protocol, and management commands.
 //!
-//! Sources: [NDN-packet] is the NDN Packet Format Specification 0.3, [NDNLPv2] the page of the link protocol, [NFD-mgmt] the pages of NFD's
-//! management protocol. Parsing copies nothing: a packet is a set of views into the received bytes. Parsers accept any input, and every
-//! rejection has a reason that can be counted.
+//! Sources: [NDN-packet] is the NDN Packet Format Specification 0.3, [NDNLPv2] the page of the link protocol,
+//! [NFD-mgmt] the pages of NFD's management protocol. Parsing copies nothing: a packet is a set of views into the
+//! received bytes. Parsers accept any input, and every rejection has a reason that can be counted.
 
 mod data;
 mod digest;
@@ -29,8 +29,8 @@ pub use object::Metadata;
 pub use tlv::{Signature, frame_length};
 pub use uri::BadUri;
 
-/// Maximum size of an Interest or Data packet, in bytes. The specification has no limit; this is that of public forwarders [ndn-cxx:
-/// MAX_NDN_PACKET_SIZE].
+/// Maximum size of an Interest or Data packet, in bytes. The specification has no limit; this is that of public
+/// forwarders [ndn-cxx: MAX_NDN_PACKET_SIZE].
 pub const LONGEST: usize = 8800;
 
 /// Maximum size of a link packet, in bytes: [`LONGEST`] plus more than all known header fields.

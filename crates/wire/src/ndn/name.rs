@@ -77,8 +77,8 @@ impl PartialOrd for Component<'_> {
 
 /// A name in the bytes of a packet: consecutive components, each validated.
 ///
-/// Types and lengths have only one valid form, so that names are equal if their bytes are equal, and a name is a prefix of another if its
-/// bytes are.
+/// Types and lengths have only one valid form, so that names are equal if their bytes are equal, and a name is a prefix
+/// of another if its bytes are.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct NameView<'a>(&'a [u8]);
 

@@ -1,7 +1,7 @@
 //! Files in segments, and the discovery of their newest version [ndnd: rdr_2024] [ndn-tools: chunks].
 //!
-//! A file `/a` of version 7 is `/a/v=7/seg=0`, `/a/v=7/seg=1` and so on. A consumer that does not know the version requests fresh Data below
-//! `/a/32=metadata`: its content is the name with the version, and the last segment.
+//! A file `/a` of version 7 is `/a/v=7/seg=0`, `/a/v=7/seg=1` and so on. A consumer that does not know the version
+//! requests fresh Data below `/a/32=metadata`: its content is the name with the version, and the last segment.
 
 use super::tlv::{self, Reader};
 use super::{Component, Malformed, Name, NameView, kind};

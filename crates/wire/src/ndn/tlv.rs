@@ -27,7 +27,8 @@ impl Element<'_> {
         self.value.try_into().map_err(|_| Malformed::Value(self.kind))
     }
 
-    /// Whether a reader must reject the packet if the element is unknown or out of order [NDN-packet: Considerations for evolvability].
+    /// Whether a reader must reject the packet if the element is unknown or out of order
+    /// [NDN-packet: Considerations for evolvability].
     pub(super) const fn critical(&self) -> bool {
         self.kind < 32 || self.kind % 2 == 1
     }
@@ -112,9 +113,11 @@ fn variable(bytes: &[u8]) -> Result<Option<(u64, usize)>, Malformed> {
     if number < min { Err(Malformed::Number) } else { Ok(Some((number, 1 + size))) }
 }
 
-/// The length of the link packet, Interest or Data packet at the start of `bytes`, for reading from a stream; `None` while it is unknown.
+/// The length of the link packet, Interest or Data packet at the start of `bytes`, for reading from a stream; `None`
+/// while it is unknown.
 ///
-/// An element longer than [`LONGEST_FRAME`] or of another type is an error, after which the stream cannot be read further.
+/// An element longer than [`LONGEST_FRAME`] or of another type is an error, after which the stream cannot be read
+/// further.
 pub fn frame_length(bytes: &[u8]) -> Result<Option<usize>, Malformed> {
     let Some((kind, length, head)) = head(bytes)? else { return Ok(None) };
     if ![kind::INTEREST, kind::DATA, kind::LINK_PACKET].contains(&kind) {

@@ -1,7 +1,8 @@
-//! Thalweg's UDP datagrams, version 2: packets of emulated flows with `live = true`; and the offer of a session over QUIC.
+//! Thalweg's UDP datagrams, version 2: packets of emulated flows with `live = true`; and the offer of a session over
+//! QUIC.
 //!
-//! Every datagram has a header, a body that depends on its kind, and room for a tag; `docs/reference/wire-formats.md` shows each byte. The parser
-//! accepts any input: bytes that are no datagram are [`Malformed`], never a panic.
+//! Every datagram has a header, a body that depends on its kind, and room for a tag; `docs/reference/wire-formats.md`
+//! shows each byte. The parser accepts any input: bytes that are no datagram are [`Malformed`], never a panic.
 
 mod offer;
 mod read;
@@ -222,7 +223,8 @@ impl<'a> Frame<'a> {
 
     /// The packet that this datagram, `length` bytes long with its tag, is for a state machine.
     ///
-    /// A segment's size is that of a plain header and its content, as TCP's receiver counts, without the additional bytes of acknowledgements.
+    /// A segment's size is that of a plain header and its content, as TCP's receiver counts, without the additional
+    /// bytes of acknowledgements.
     pub fn packet(&self, length: usize, envelope: &Envelope) -> Packet {
         let (sent_at, label, header, bytes) = match *self {
             Self::Data(data) => (data.sent_at, data.label, Header::Stream(data.header), length),

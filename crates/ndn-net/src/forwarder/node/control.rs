@@ -137,8 +137,8 @@ mod tests {
 
     const RATE: Rate = Rate::from_mbps(10);
 
-    /// A forwarder with two links, which the controller calls 8 and 6, and a third that it does not know; the prefix `/film` has
-    /// number 3.
+    /// A forwarder with two links, which the controller calls 8 and 6, and a third that it does not know; the prefix
+    /// `/film` has number 3.
     fn attached() -> (Node, Box<ForwarderAgent>) {
         let link = |name: &str, host| LinkSettings {
             name: name.to_owned(),

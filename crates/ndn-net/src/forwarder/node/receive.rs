@@ -197,7 +197,8 @@ impl Node {
         self.matches = matches;
     }
 
-    /// Removes Data that the state machine's content store has evicted. Each stored packet is checked from time to time, so that few others are kept.
+    /// Removes Data that the state machine's content store has evicted. Each stored packet is checked from time to
+    /// time, so that few others are kept.
     fn forget_contents(&mut self) {
         let max = self.settings.store.size as usize + SPARE_CONTENTS;
         let mut observes = 4;

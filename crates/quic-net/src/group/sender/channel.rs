@@ -121,7 +121,8 @@ impl Channel {
         unsigned.clear();
     }
 
-    /// Sends a packet without content if no packet was sent for `span`, so that receivers know that the network carries the group.
+    /// Sends a packet without content if no packet was sent for `span`, so that receivers know that the network carries
+    /// the group.
     pub(crate) fn keep_alive(&mut self, span: Duration, now: Time, platform: &mut impl Platform) {
         if now >= self.sent_at + span {
             self.send(Ecn::NotCapable, now, platform, |_| {});

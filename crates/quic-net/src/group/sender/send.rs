@@ -25,15 +25,16 @@ pub struct Group {
     pub max: usize,
 }
 
-/// Sends `payload` with the paced scheme `scheme` to a group, and returns at the end: everything was transferred, it was stopped, or it failed.
-/// Receivers connect to the address of `platform`; `settings.handshake` is ignored. Nothing is sent while no receiver is ready. `about` (at most
-/// [`wire::stream::ABOUT`] bytes) is for receiving applications.
+/// Sends `payload` with the paced scheme `scheme` to a group, and returns at the end: everything was transferred, it
+/// was stopped, or it failed. Receivers connect to the address of `platform`; `settings.handshake` is ignored. Nothing
+/// is sent while no receiver is ready. `about` (at most [`wire::stream::ABOUT`] bytes) is for receiving applications.
 ///
-/// Returns the outcome and how it ended with each receiver, in the order of their ends. A receiver that reconnects is the same one, also from another
-/// process with its secret ([`Settings::client_secret`]): it counts once, with its last end.
+/// Returns the outcome and how it ended with each receiver, in the order of their ends. A receiver that reconnects is
+/// the same one, also from another process with its secret ([`Settings::client_secret`]): it counts once, with its last
+/// end.
 ///
-/// Errors are the outcome's end: [`End::Failed`] if the address is not that of a group, the scheme cannot be used or the sizes are out of range;
-/// [`End::Silent`] if all receivers timed out, [`End::Unanswered`] if none connected.
+/// Errors are the outcome's end: [`End::Failed`] if the address is not that of a group, the scheme cannot be used or
+/// the sizes are out of range; [`End::Silent`] if all receivers timed out, [`End::Unanswered`] if none connected.
 pub fn send(
     settings: &Settings,
     group: &Group,

@@ -26,7 +26,8 @@ mod ends;
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// How long a sender waits at its end for the closing periods of its connections.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
-/// The sender pauses if packets of the group arrive at no receiver, or if no receiver has sent anything for this multiple of `silence` in [`Limits`].
+/// The sender pauses if packets of the group arrive at no receiver, or if no receiver has sent anything for this
+/// multiple of `silence` in [`Limits`].
 const SILENCES: f64 = 3.0;
 /// Maximum number of connections without a hello. The oldest of more are closed.
 const MAX_WITHOUT_HELLO: usize = 64;
@@ -442,7 +443,8 @@ impl<'a> Sender<'a> {
         }
     }
 
-    /// Distributes the next key when it is due, and uses it when all members have it, or the time for the distribution is over.
+    /// Distributes the next key when it is due, and uses it when all members have it, or the time for the distribution
+    /// is over.
     fn renew_key<P: Platform>(&mut self, host: &mut Host<P>, now: Time) {
         if let Some((epoch, until)) = self.channel.epochs.next() {
             let all = self.admitted().all(|member| !member.ready || member.epoch >= Some(epoch));

@@ -1,9 +1,10 @@
 //! Token buckets: the policer and the shaper of a port, by the rules of Linux's `act_police` and `sch_tbf`.
 //!
-//! Both have the same bucket (`tcf_police_act`, `tbf_dequeue`): it is full at the start, fills at its rate up to the burst, and a packet conforms if it holds
-//! as many tokens as the packet has bytes. A policer drops what does not conform and takes no tokens for it. A shaper lets the packet wait until it
-//! conforms; the queue before it is that of the port. Linux counts tokens in nanoseconds at the rate, rounded per packet; here a token is a bit per
-//! second for a nanosecond, so that nothing is rounded.
+//! Both have the same bucket (`tcf_police_act`, `tbf_dequeue`): it is full at the start, fills at its rate up to the
+//! burst, and a packet conforms if it holds as many tokens as the packet has bytes. A policer drops what does not
+//! conform and takes no tokens for it. A shaper lets the packet wait until it conforms; the queue before it is that of
+//! the port. Linux counts tokens in nanoseconds at the rate, rounded per packet; here a token is a bit per second for a
+//! nanosecond, so that nothing is rounded.
 
 use units::{Duration, Rate, Time};
 
@@ -137,8 +138,8 @@ mod tests {
 
     #[test]
     fn no_token_is_lost_to_rounding() {
-        // 3 Mbit/s are 0.375 bytes per µs: packet n of 1000 bytes conforms when 1000 (n + 1) = 1001 + 0.375 t, for n = 3000 at 7 999 997.33 µs.
-        // A full bucket takes no more, so that the burst is a byte above the packet
+        // 3 Mbit/s are 0.375 bytes per µs: packet n of 1000 bytes conforms when 1000 (n + 1) = 1001 + 0.375 t, for n =
+        // 3000 at 7 999 997.33 µs. A full bucket takes no more, so that the burst is a byte above the packet
         let mut shaper = bucket(3000, 1001);
         let mut at = us(0);
         let starts = (0..3001).map(|_| {

@@ -6,8 +6,8 @@ use units::{Bytes, Carry, Duration, Rate, Time};
 use super::{Offer, Port};
 
 impl Port {
-    /// Changes the rate of the link. The transmission in progress continues at the new rate, and waiting packets follow. Returns the events
-    /// to schedule.
+    /// Changes the rate of the link. The transmission in progress continues at the new rate, and waiting packets
+    /// follow. Returns the events to schedule.
     pub(in crate::fabric) fn set_rate(&mut self, now: Time, rate: Rate, arena: &mut Arena) -> Vec<Offer> {
         self.cold.limit.link = Some(rate);
         self.set_effective_rate(now, self.cold.limit.cap.map_or(rate, |cap| cap.min(rate)), arena)
@@ -52,8 +52,8 @@ impl Port {
         if self.ring.len() > 0 { vec![self.arm()] } else { Vec::new() }
     }
 
-    /// Changes the propagation delay of packets that have not left. A link delivers in order, so a packet does not overtake those on the
-    /// link after its delay is shortened.
+    /// Changes the propagation delay of packets that have not left. A link delivers in order, so a packet does not
+    /// overtake those on the link after its delay is shortened.
     pub(in crate::fabric) fn set_delay(&mut self, now: Time, delay: Duration) -> Vec<Offer> {
         let delay = match &mut self.cold.impairments {
             Some(impairments) => impairments.set_delay(delay),

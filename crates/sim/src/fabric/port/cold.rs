@@ -63,8 +63,8 @@ impl Cold {
     };
 }
 
-/// These fields, without memory while all have their initial values: most ports of a large network never drop a packet. Any mutable access
-/// allocates them.
+/// These fields, without memory while all have their initial values: most ports of a large network never drop a packet.
+/// Any mutable access allocates them.
 #[derive(Default)]
 pub(super) struct LazyCold(Option<Box<Cold>>);
 

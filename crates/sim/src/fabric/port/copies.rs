@@ -7,7 +7,8 @@ use super::super::ring::{Ring, Spare};
 use super::{ArrivalPath, Counters, LazyCold, Offer, OfferPath, Port, WaitTimes};
 
 impl Port {
-    /// Whether the transmission of a packet that is offered now starts at once, and no part of the link changes the packet or looks at it.
+    /// Whether the transmission of a packet that is offered now starts at once, and no part of the link changes the
+    /// packet or looks at it.
     #[inline]
     pub(in crate::fabric) fn is_idle(&self, now: Time) -> bool {
         self.paths.offers == OfferPath::Fast
@@ -53,13 +54,14 @@ impl Port {
         model
     }
 
-    /// Whether the packets on the link and the transmitter are as those of a model of a port that was idle when a packet was offered to it now. If so,
-    /// the port had that packet, too, and equal offers give equal results.
+    /// Whether the packets on the link and the transmitter are as those of a model of a port that was idle when a
+    /// packet was offered to it now. If so, the port had that packet, too, and equal offers give equal results.
     pub(in crate::fabric) fn is_as(&self, model: &Self) -> bool {
         self.transmitter == model.transmitter && self.ring.iter().eq(model.ring.iter())
     }
 
-    /// Makes the port one of a fan, whose model has its packets and its transmitter from now on. Events of the port itself are stale meanwhile.
+    /// Makes the port one of a fan, whose model has its packets and its transmitter from now on. Events of the port
+    /// itself are stale meanwhile.
     pub(in crate::fabric) fn enter_fan(&mut self, fan: u32) {
         self.paths.offers = OfferPath::Fan;
         self.armed = Time::NEVER;

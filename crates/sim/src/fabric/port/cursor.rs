@@ -1,7 +1,7 @@
 //! The transmissions of a link whose rate follows a trace.
 //!
-//! A trace is known in advance, so the time at which a packet leaves a FIFO is known when it is accepted, as at a constant rate: an event per
-//! packet suffices, none per delivery opportunity or change of the rate.
+//! A trace is known in advance, so the time at which a packet leaves a FIFO is known when it is accepted, as at a
+//! constant rate: an event per packet suffices, none per delivery opportunity or change of the rate.
 
 use std::sync::Arc;
 
@@ -20,7 +20,8 @@ pub(super) struct TraceCursor {
     period_start_ns: u64,
     /// The entry of the trace: an opportunity that is not used up, or the step of the rate.
     index: usize,
-    /// Bytes left of the opportunity; or bit-nanoseconds that the next packet owes to the last one, whose time was rounded down.
+    /// Bytes left of the opportunity; or bit-nanoseconds that the next packet owes to the last one, whose time was
+    /// rounded down.
     remaining: u64,
     /// The step of the delay, and the beginning of its period.
     delay_index: usize,
@@ -101,7 +102,8 @@ impl TraceCursor {
         }
     }
 
-    /// As [`TraceCursor::start`], for a packet that waited before `now`: it can use what is left of the opportunities at `now`.
+    /// As [`TraceCursor::start`], for a packet that waited before `now`: it can use what is left of the opportunities
+    /// at `now`.
     pub(super) fn resume(&mut self, now: Time, busy_until: Time) -> Time {
         let opportunities = matches!(self.trace.shape, Shape::Opportunities(_));
         if opportunities && self.opportunity() == now {
@@ -113,8 +115,8 @@ impl TraceCursor {
         self.start(now, busy_until)
     }
 
-    /// Plans the transmission of a packet from `start`, which [`TraceCursor::start`] or [`TraceCursor::resume`] returned. Returns when its last
-    /// byte leaves.
+    /// Plans the transmission of a packet from `start`, which [`TraceCursor::start`] or [`TraceCursor::resume`]
+    /// returned. Returns when its last byte leaves.
     #[inline]
     pub(super) fn send(&mut self, start: Time, size: u64) -> Time {
         match self.trace.shape {
@@ -291,7 +293,8 @@ mod tests {
 
     #[test]
     fn small_packets_share_an_opportunity_and_a_packet_continues_in_the_next() {
-        // 500 + 500 + 500 bytes at 2 ms; of 600 + 600 + 600, the third has 300 bytes at 5 ms and 300 at 10 ms, with 1200 left
+        // 500 + 500 + 500 bytes at 2 ms; of 600 + 600 + 600, the third has 300 bytes at 5 ms and 300 at 10 ms, with
+        // 1200 left
         let trace = opportunities(&[2, 5, 10]);
         let times = sent(&trace, &[(0, 500), (0, 500), (0, 500), (0, 600), (0, 600), (0, 600), (0, 1200)]);
         let expected = [
@@ -316,7 +319,8 @@ mod tests {
     #[test]
     fn what_is_left_of_an_opportunity_is_lost_when_no_packet_waits() {
         let trace = opportunities(&[2, 5, 10]);
-        // the first leaves 1000 bytes at 2 ms; a packet of 2.5 ms starts at 5 ms, and one of exactly 5 ms misses the opportunity then
+        // the first leaves 1000 bytes at 2 ms; a packet of 2.5 ms starts at 5 ms, and one of exactly 5 ms misses the
+        // opportunity then
         let times = sent(&trace, &[(0, 500), (2500, 500), (5000, 500)]);
         assert_eq!(times, [(2000, 2000), (5000, 5000), (10_000, 10_000)]);
     }

@@ -1,7 +1,8 @@
 //! Departures from a plain FIFO, for routers that observe them.
 //!
-//! The plain FIFO knows when each packet will start as soon as it has accepted it. If a router observes departures, queued packets have an
-//! event at that instant as well; times and drops do not change. Ports with a discipline report departures directly.
+//! The plain FIFO knows when each packet will start as soon as it has accepted it. If a router observes departures,
+//! queued packets have an event at that instant as well; times and drops do not change. Ports with a discipline report
+//! departures directly.
 
 use contract::PacketId;
 use units::Time;
@@ -55,7 +56,8 @@ impl Port {
         }
     }
 
-    /// Notes a packet that the FIFO, which transmits at a constant rate, has accepted now. Returns what to do about departures.
+    /// Notes a packet that the FIFO, which transmits at a constant rate, has accepted now. Returns what to do about
+    /// departures.
     #[inline]
     pub(in crate::fabric) fn note_accepted(&mut self) -> Accepted {
         let starts = self.ring.waiting == self.ring.tail;

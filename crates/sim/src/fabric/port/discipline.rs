@@ -13,10 +13,11 @@ pub(in crate::fabric) struct Discipline {
     /// What waits in the queue.
     pub(super) backlog: Backlog,
     random: Random,
-    /// When the queue is served next: at the end of the transmission, or at the next opportunity of the link's trace; [`Time::NEVER`] while
-    /// nothing waits and the link is idle.
+    /// When the queue is served next: at the end of the transmission, or at the next opportunity of the link's trace;
+    /// [`Time::NEVER`] while nothing waits and the link is idle.
     pub(super) next: Time,
-    /// Each service has an event at its instant, because a router may look at the port meanwhile, or because no arrival follows from the one before.
+    /// Each service has an event at its instant, because a router may look at the port meanwhile, or because no arrival
+    /// follows from the one before.
     pub(super) prompt: bool,
     /// When the pending event is due; any other is stale.
     pub(super) armed: Time,

@@ -1,7 +1,8 @@
-//! Impairments of a link: bursty loss, corruption, jitter, reordering, duplication, and release in bursts. Each follows Linux's netem.
+//! Impairments of a link: bursty loss, corruption, jitter, reordering, duplication, and release in bursts. Each follows
+//! Linux's netem.
 //!
-//! A packet is impaired when it reaches the end of the part of the propagation delay that every packet has. What remains of its delay is then drawn, and
-//! it is held until it arrives.
+//! A packet is impaired when it reaches the end of the part of the propagation delay that every packet has. What
+//! remains of its delay is then drawn, and it is held until it arrives.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -27,7 +28,8 @@ pub(crate) struct Impairments {
     delays: bool,
     /// When the last packet arrives that keeps the order.
     last: Time,
-    /// Packets that have not arrived and have overtaken none of these, with their time and the number in the order in which they were held.
+    /// Packets that have not arrived and have overtaken none of these, with their time and the number in the order in
+    /// which they were held.
     in_order: VecDeque<Held>,
     /// Those that arrive before one that was held earlier.
     overtaking: BinaryHeap<Reverse<Held>>,

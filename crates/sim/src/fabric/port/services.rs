@@ -1,8 +1,8 @@
 //! Ports with a queue discipline, which decides at each departure.
 //!
-//! A departure needs no event: the discipline is served later, when something happens at the port, as of the instant at which the link became free
-//! ([`Port::serve`]). While packets wait, one is in transmission and so on the link, whose arrival is an event: the port is served by then at the
-//! latest, and no arrival is late.
+//! A departure needs no event: the discipline is served later, when something happens at the port, as of the instant at
+//! which the link became free ([`Port::serve`]). While packets wait, one is in transmission and so on the link, whose
+//! arrival is an event: the port is served by then at the latest, and no arrival is late.
 
 use contract::{Arena, DropReason, Ecn, Packet, PacketCx, PacketId, QueueDiscipline, Verdict};
 use stack::queue::AnyQueue;
@@ -37,7 +37,8 @@ impl Port {
         result
     }
 
-    /// Offers a packet to the discipline and puts on the link what can be sent by now. The rate follows neither a trace nor a shaper.
+    /// Offers a packet to the discipline and puts on the link what can be sent by now. The rate follows neither a trace
+    /// nor a shaper.
     #[inline(always)]
     pub(in crate::fabric) fn offer_to_discipline(
         &mut self,
@@ -112,8 +113,8 @@ impl Port {
         DisciplineOffer { sent, arrive: self.arm_after_service(spare), refused }
     }
 
-    /// Offers a packet to the discipline, which has been served up to now. If the link is idle, a service is due now. Returns the reason if
-    /// the packet is refused.
+    /// Offers a packet to the discipline, which has been served up to now. If the link is idle, a service is due now.
+    /// Returns the reason if the packet is refused.
     #[inline(always)]
     pub(in crate::fabric) fn enqueue(
         &mut self,
@@ -148,11 +149,12 @@ impl Port {
         }
     }
 
-    /// Serves the discipline once, if that is due by `now`, as of the instant at which it was due: the discipline decides with that time, and the
-    /// packet is on its way with the times that follow. Returns the packet and that instant.
+    /// Serves the discipline once, if that is due by `now`, as of the instant at which it was due: the discipline
+    /// decides with that time, and the packet is on its way with the times that follow. Returns the packet and that
+    /// instant.
     ///
-    /// A port is served when something else happens at it: a packet is offered, the last packet on the link arrives, the link changes, or a record
-    /// reads its counters. Until then, nothing depends on what waits.
+    /// A port is served when something else happens at it: a packet is offered, the last packet on the link arrives,
+    /// the link changes, or a record reads its counters. Until then, nothing depends on what waits.
     #[inline(always)]
     pub(in crate::fabric) fn serve(
         &mut self,
@@ -203,7 +205,8 @@ impl Port {
         depart
     }
 
-    /// When the discipline is to be served next; [`Time::NEVER`] if the port has none, or nothing waits and the link is idle.
+    /// When the discipline is to be served next; [`Time::NEVER`] if the port has none, or nothing waits and the link is
+    /// idle.
     #[inline]
     pub(super) fn next_service(&self) -> Time {
         self.cold.discipline.as_ref().map_or(Time::NEVER, |discipline| discipline.next)
@@ -228,7 +231,8 @@ impl Port {
         }
     }
 
-    /// Requests an `Arrive` if none is pending for the first packet on the link, after services. Without packets, the ring starts again.
+    /// Requests an `Arrive` if none is pending for the first packet on the link, after services. Without packets, the
+    /// ring starts again.
     #[inline]
     pub(in crate::fabric) fn arm_after_service(&mut self, spare: &mut Spare) -> Offer {
         if self.ring.len() == 0 {
@@ -251,8 +255,8 @@ impl Port {
         }
     }
 
-    /// When the idle port can serve by the trace of its rate, if packets wait and that is later than `at`. Packets that waited before (`resumes`)
-    /// can use what is left of an opportunity at this instant.
+    /// When the idle port can serve by the trace of its rate, if packets wait and that is later than `at`. Packets that
+    /// waited before (`resumes`) can use what is left of an opportunity at this instant.
     #[cold]
     fn opening(&mut self, at: Time, resumes: bool) -> Option<Time> {
         let Cold { cursor, discipline, .. } = &mut *self.cold;

@@ -36,8 +36,8 @@ impl Transmitter {
         std::mem::replace(&mut self.rate, rate)
     }
 
-    /// Plans the transmission of a packet that is accepted now and starts at `start`. Returns when its last bit leaves, and when that
-    /// arrives.
+    /// Plans the transmission of a packet that is accepted now and starts at `start`. Returns when its last bit leaves,
+    /// and when that arrives.
     #[inline(always)]
     pub(super) fn send(&mut self, now: Time, start: Time, size: u64) -> (Time, Time) {
         let depart = start + self.serialise(now, size);
@@ -45,7 +45,8 @@ impl Transmitter {
         (depart, self.arrival(depart, Duration::ZERO))
     }
 
-    /// When a bit that leaves at `depart` arrives, which travels longer than others by `more`. It must be the last one so far.
+    /// When a bit that leaves at `depart` arrives, which travels longer than others by `more`. It must be the last one
+    /// so far.
     #[inline(always)]
     pub(super) fn arrival(&mut self, depart: Time, more: Duration) -> Time {
         // a link delivers in order, also after its delay was shortened

@@ -1,4 +1,5 @@
-//! Runs with shared packets, bursts and fans give the same trace, to the last bit, as runs in which every branch has a packet and an event of its own.
+//! Runs with shared packets, bursts and fans give the same trace, to the last bit, as runs in which every branch has a
+//! packet and an event of its own.
 
 use contract::{
     Address, Cx, Destination, Ecn, Endpoint, EndpointId, FlowId, Header, Input, Label, LinkId, NodeId,
@@ -180,8 +181,8 @@ impl Endpoint for Echo {
     }
 }
 
-/// What members send arrives at the core at the same instant as packets of the group at the members, between those of two of them, and is then
-/// offered to a port of the fan.
+/// What members send arrives at the core at the same instant as packets of the group at the members, between those of
+/// two of them, and is then offered to a port of the fan.
 #[test]
 fn a_fan_can_end_while_a_packet_arrives_at_its_members() {
     let (mut fans, mut seeds) = (0, 0);
@@ -256,7 +257,8 @@ impl Endpoint for Scripted {
     }
 }
 
-/// Leaves around the node of all sources, and groups of the leaves from one number to another. A packet takes 4 ms and the delay.
+/// Leaves around the node of all sources, and groups of the leaves from one number to another. A packet takes 4 ms and
+/// the delay.
 fn star(delay_ms: u64, leaves: u64, groups: &[(usize, usize)]) -> Blueprint {
     let mut net = Blueprint::new(Duration::from_millis(300));
     let core = net.node("core");
@@ -279,7 +281,8 @@ fn at(at_ms: u64, change: Change) -> (Time, Change) {
     (Time::ZERO + Duration::from_millis(at_ms), change)
 }
 
-/// Asserts that shared packets and fans change nothing where the source of each group sends at its times. Returns the number of fans.
+/// Asserts that shared packets and fans change nothing where the source of each group sends at its times. Returns the
+/// number of fans.
 fn assert_equal_runs(net: &Blueprint, times_ms: &[&[u64]], prepare: impl Fn(&mut World)) -> usize {
     let run = |copies| {
         let mut world = world(net, copies);
@@ -297,8 +300,9 @@ fn assert_equal_runs(net: &Blueprint, times_ms: &[&[u64]], prepare: impl Fn(&mut
     fans
 }
 
-/// Packets of another group are on five of the links, so that arrivals of the first packet there follow those on the others. They are one burst all
-/// the same, and so a fan, which passes packets in that order. A packet that finds all links empty arrives in the order of the branches.
+/// Packets of another group are on five of the links, so that arrivals of the first packet there follow those on the
+/// others. They are one burst all the same, and so a fan, which passes packets in that order. A packet that finds all
+/// links empty arrives in the order of the branches.
 #[test]
 fn a_fan_in_another_order_than_its_branches_takes_no_packet_when_it_is_empty() {
     let net = star(15, 8, &[(0, 8), (0, 5)]);
@@ -306,8 +310,9 @@ fn a_fan_in_another_order_than_its_branches_takes_no_packet_when_it_is_empty() {
     assert_eq!(assert_equal_runs(&net, &[&[5, 20, 30, 100], &[0]], |_| ()), 1);
 }
 
-/// The delay of a link changes and changes back while a packet is in transmission. The arrival event at the delay between is stale, but due when
-/// the next packet arrives, which it lets arrive before those on the other links. A fan would not.
+/// The delay of a link changes and changes back while a packet is in transmission. The arrival event at the delay
+/// between is stale, but due when the next packet arrives, which it lets arrive before those on the other links. A fan
+/// would not.
 #[test]
 fn no_fan_is_formed_while_events_may_be_stale() {
     let mut net = star(5, 8, &[(0, 8)]);
@@ -336,7 +341,8 @@ impl Endpoint for Answering {
     }
 }
 
-/// The answer arrives at the source when the last packet on the links has arrived at some members and not yet at the others. It sends one then.
+/// The answer arrives at the source when the last packet on the links has arrived at some members and not yet at the
+/// others. It sends one then.
 #[test]
 fn a_fan_ends_when_a_packet_is_offered_while_another_passes() {
     let mut net = star(15, 8, &[(0, 8)]);
@@ -358,7 +364,8 @@ fn fans_of_two_groups_pass_packets_at_the_same_instants() {
     assert_eq!(assert_equal_runs(&net, &[&times_ms, &times_ms], |_| ()), 2);
 }
 
-/// The first fan ends with a packet of the second group, while its arrivals are pending. The next one, of other links, has its number.
+/// The first fan ends with a packet of the second group, while its arrivals are pending. The next one, of other links,
+/// has its number.
 #[test]
 fn arrivals_of_a_fan_that_has_ended_are_not_those_of_the_next_one() {
     let net = star(60, 16, &[(0, 8), (0, 8), (8, 16)]);

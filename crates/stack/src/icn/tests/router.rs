@@ -321,7 +321,8 @@ fn a_better_path_is_used_from_the_next_refresh() {
     bed.receive(&mut router, NRS, 9, resolved(&[node(7, 5)]));
     bed.receive(&mut router, address(7), 7, accepted());
     bed.messages();
-    // those with a higher cost are ignored, since they may be below this one; its own path up may have a higher cost now
+    // those with a higher cost are ignored, since they may be below this one; its own path up may have a higher cost
+    // now
     bed.receive(&mut router, NRS, 9, resolved(&[node(6, 13)]));
     bed.receive(&mut router, NRS, 9, resolved(&[node(6, 13), node(7, 20)]));
     let joins = |messages: Vec<(Time, SentMessage)>| -> Vec<u32> {

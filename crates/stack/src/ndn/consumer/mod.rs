@@ -1,7 +1,8 @@
-//! NDN consumer: requests segments as its congestion control permits, retransmits Interests, and reports Data, losses and marks to it.
+//! NDN consumer: requests segments as its congestion control permits, retransmits Interests, and reports Data, losses
+//! and marks to it.
 //!
-//! This file has the path of every Interest and every Data; `signals.rs` has losses, refusals and marks, `sources.rs` what differs for a
-//! controller with a window for each source of Data. The consumer exchanges packets with the
+//! This file has the path of every Interest and every Data; `signals.rs` has losses, refusals and marks, `sources.rs`
+//! what differs for a controller with a window for each source of Data. The consumer exchanges packets with the
 //! forwarder of its own node, which treats it as a face like any other.
 
 mod popularity;
@@ -51,17 +52,19 @@ pub const CONSUMER_SERIES: &[SeriesInfo] = &[
 
 /// A consumer of one prefix with the congestion controller `C`.
 ///
-/// Windows are counted in whole Data packets. An Interest may leave while fewer are in flight than the window. With a finite rate,
-/// Interests are generated at intervals of one Data packet's serialisation time. Retransmissions are sent first.
+/// Windows are counted in whole Data packets. An Interest may leave while fewer are in flight than the window. With a
+/// finite rate, Interests are generated at intervals of one Data packet's serialisation time. Retransmissions are sent
+/// first.
 ///
-/// With a coarse clock, generated Interests wait and leave back to back at the next tick; with jitter, a random time later. They count as
-/// in flight meanwhile. Their timers and delays start when they leave.
+/// With a coarse clock, generated Interests wait and leave back to back at the next tick; with jitter, a random time
+/// later. They count as in flight meanwhile. Their timers and delays start when they leave.
 ///
 /// # How it is driven
 ///
-/// It is an [`Endpoint`] beside a forwarder. Interests in the outbox go to [`contract::Destination::own_node`], which the driver hands to
-/// the forwarder of the node as [`contract::RouterInput::Local`] at the same instant. Data and NACKs return as [`Input::Packet`].
-/// [`Input::Start`] starts requests, [`Input::Timer`] retransmits and paces, [`Input::Stop`] ends.
+/// It is an [`Endpoint`] beside a forwarder. Interests in the outbox go to [`contract::Destination::own_node`], which
+/// the driver hands to the forwarder of the node as [`contract::RouterInput::Local`] at the same instant. Data and
+/// NACKs return as [`Input::Packet`]. [`Input::Start`] starts requests, [`Input::Timer`] retransmits and paces,
+/// [`Input::Stop`] ends.
 #[derive(Clone, Debug)]
 pub struct Consumer<C> {
     controller: C,
@@ -430,7 +433,8 @@ impl<C: CongestionControl> Consumer<C> {
         }
     }
 
-    /// Handles Data of a store or a producer of the own node, which carry no information about the network: the controller does not see them.
+    /// Handles Data of a store or a producer of the own node, which carry no information about the network: the
+    /// controller does not see them.
     #[cold]
     fn on_data_of_own_node(&mut self, slot: u32, cx: &mut Cx<'_>) {
         let (now, segment) = (cx.now(), self.waiting.get(slot));
@@ -629,9 +633,10 @@ impl CongestionControl for Steady {
 const MAX_IN_FLIGHT: u64 = 1 << 20;
 /// Minimum gap under a finite rate: no two Interests are generated at the same instant.
 const SHORTEST_GAP: Duration = Duration::from_nanos(1);
-/// Maximum number of consecutive requests whose segments are in flight already, before the consumer waits for the next Data. Our choice:
-/// without a bound, the draws from a catalogue smaller than the window would not end.
+/// Maximum number of consecutive requests whose segments are in flight already, before the consumer waits for the next
+/// Data. Our choice: without a bound, the draws from a catalogue smaller than the window would not end.
 const MAX_JOINED: u32 = 16;
-/// Processing time of Data that the own node had. Our choice: the cost of an Interest and its Data in a public forwarder (ndnd
-/// 1.5.3: 52 µs of CPU time). Without it virtual time would not advance for a consumer that its own store serves.
+/// Processing time of Data that the own node had. Our choice: the cost of an Interest and its Data in a public
+/// forwarder (ndnd 1.5.3: 52 µs of CPU time). Without it virtual time would not advance for a consumer that its own
+/// store serves.
 const OWN_NODE: Duration = Duration::from_micros(50);

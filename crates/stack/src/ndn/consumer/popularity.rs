@@ -5,8 +5,8 @@ use units::math;
 
 /// The contents of a catalogue, drawn by popularity: p(i) ∝ 1/(i + shift)^exponent, i = 1, 2 … n.
 ///
-/// An alias table [Walker 1977, Vose 1991]: a draw selects a cell uniformly, then one of its two contents. It takes eight bytes per
-/// content.
+/// An alias table [Walker 1977, Vose 1991]: a draw selects a cell uniformly, then one of its two contents. It takes
+/// eight bytes per content.
 #[derive(Clone, Debug)]
 pub(super) struct Popularity {
     cells: Box<[Cell]>,
@@ -28,7 +28,8 @@ impl Popularity {
         let mean = weights.iter().sum::<f64>() / n as f64;
         weights.iter_mut().for_each(|weight| *weight /= mean);
         let mut cells: Box<[Cell]> = (0..n as u32).map(|i| Cell { own: u32::MAX, other: i }).collect();
-        // popularity decreases, so the contents above the mean come first; each fills up cells below the mean and then becomes one of them
+        // popularity decreases, so the contents above the mean come first; each fills up cells below the mean and then
+        // becomes one of them
         let rich = weights.partition_point(|weight| *weight >= 1.0);
         let (mut giver, mut poor) = (0, rich);
         let mut spent = None;

@@ -88,8 +88,8 @@ impl<C: CongestionControl> Consumer<C> {
         self.congested(Cause::Mark, self.progress.high, in_flight, cx);
     }
 
-    /// Notifies the controller that the segment `order` was lost or refused, or was the highest one when a mark arrived, and whether this begins
-    /// an episode.
+    /// Notifies the controller that the segment `order` was lost or refused, or was the highest one when a mark
+    /// arrived, and whether this begins an episode.
     fn congested(&mut self, cause: Cause, order: u64, in_flight: Bytes, cx: &mut Cx<'_>) {
         let first = self.begins_episode(order);
         let event = Congestion { cause, bytes: Bytes::new(self.settings.data), in_flight, first };

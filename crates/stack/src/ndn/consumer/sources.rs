@@ -1,8 +1,8 @@
-//! A consumer whose controller has a window for each source of Data, see [`SourceWindows`]: each source has its own flight, round-trip time,
-//! retransmission timeout and episodes.
+//! A consumer whose controller has a window for each source of Data, see [`SourceWindows`]: each source has its own
+//! flight, round-trip time, retransmission timeout and episodes.
 //!
-//! A segment is charged to the source that its Data are expected from. If the window of that source is full, the segment waits in the queue of
-//! those to be retransmitted, and later segments can be requested from other sources.
+//! A segment is charged to the source that its Data are expected from. If the window of that source is full, the
+//! segment waits in the queue of those to be retransmitted, and later segments can be requested from other sources.
 
 use contract::{Ack, Cause, Congestion, CongestionControl, Count, Cx, Ecn, Label, Packet, SourceWindows};
 use units::{Bytes, Duration, Time};
@@ -212,7 +212,8 @@ impl<C: CongestionControl> Consumer<C> {
         self.read_window(number);
     }
 
-    /// Schedules an earlier check after the timeout of a source decreased: no pending Interest is older than the first one.
+    /// Schedules an earlier check after the timeout of a source decreased: no pending Interest is older than the first
+    /// one.
     fn advance_timeout(&mut self, number: u32, now: Time) {
         if let Some(first) = self.waiting.first(SegmentQueue::Out) {
             let sent_at = self.waiting.get(first).sent_at;
@@ -263,7 +264,8 @@ impl<C: CongestionControl> Consumer<C> {
         self.retry(slot, cx);
     }
 
-    /// Notifies the controller of a lost, refused or marked Interest. The timer of its source is backed off once per episode.
+    /// Notifies the controller of a lost, refused or marked Interest. The timer of its source is backed off once per
+    /// episode.
     fn congested_by_source(&mut self, slot: u32, cause: Cause, cx: &mut Cx<'_>) {
         let (data, requested, retries) = (self.settings.data, self.progress.requested, self.settings.retries);
         let segment = *self.waiting.get(slot);
@@ -291,8 +293,9 @@ impl<C: CongestionControl> Consumer<C> {
     }
 }
 
-/// Maximum number of segments that wait for the window of their source while others are requested. Our choice: enough to fill the window of one source
-/// while that of another is full; a receiver delivers in order and buffers early segments.
+/// Maximum number of segments that wait for the window of their source while others are requested. Our choice: enough
+/// to fill the window of one source while that of another is full; a receiver delivers in order and buffers early
+/// segments.
 const MAX_BLOCKED: u32 = 64;
 
 #[cfg(test)]

@@ -77,8 +77,8 @@ fn by_turns(segment: u64) -> u32 {
     (segment % 2) as u32
 }
 
-/// Segments and when they were requested, up to `end`; `answer` says for an Interest, by its number and segment, when its Data come and from which
-/// source.
+/// Segments and when they were requested, up to `end`; `answer` says for an Interest, by its number and segment, when
+/// its Data come and from which source.
 fn run(
     controller: Places,
     end: u64,
@@ -141,8 +141,8 @@ fn near_and_far(_: usize, segment: u64) -> Option<(u64, u64)> {
     Some(if segment.is_multiple_of(2) { (10, 0) } else { (100, 1) })
 }
 
-/// One Interest in flight to each: while the far one waits for 100 ms, near segments behind the next far one are requested every 10 ms. The far source
-/// is not known before its first segment is wanted, with the first Data.
+/// One Interest in flight to each: while the far one waits for 100 ms, near segments behind the next far one are
+/// requested every 10 ms. The far source is not known before its first segment is wanted, with the first Data.
 #[test]
 fn a_full_window_of_one_source_leaves_the_others_open() {
     let (consumer, sent) = run(Places::new([1, 1], by_turns), 115, near_and_far);
@@ -155,7 +155,8 @@ fn a_full_window_of_one_source_leaves_the_others_open() {
     assert!(acks.iter().all(|ack| (ack.1, ack.2) == (1, false)), "{acks:?}");
 }
 
-/// The first far Interest is never answered: of the far segments 64 wait behind it, and then nothing is requested until its timer.
+/// The first far Interest is never answered: of the far segments 64 wait behind it, and then nothing is requested until
+/// its timer.
 #[test]
 fn the_number_of_segments_that_wait_for_a_window_is_limited() {
     let answer = |n, segment| near_and_far(n, segment).filter(|(_, source)| *source == 0);
@@ -164,7 +165,8 @@ fn the_number_of_segments_that_wait_for_a_window_is_limited() {
     assert_eq!(sent.last(), Some(&(2 * u64::from(MAX_BLOCKED), 10 * u64::from(MAX_BLOCKED))));
 }
 
-/// A near Interest without an answer expires after 200 ms, rounded up to the next multiple of 50 ms, while far ones take 300 ms each and do not.
+/// A near Interest without an answer expires after 200 ms, rounded up to the next multiple of 50 ms, while far ones
+/// take 300 ms each and do not.
 #[test]
 fn each_source_has_a_timer_of_its_own() {
     let answer = |n, segment| match (n, segment) {
@@ -183,7 +185,8 @@ fn each_source_has_a_timer_of_its_own() {
     assert!(consumer.controller().acks.iter().filter(|ack| ack.0 == 1).count() > 10);
 }
 
-/// All are expected from the near source and come from the far one: its flight is over, and neither window hears of them.
+/// All are expected from the near source and come from the far one: its flight is over, and neither window hears of
+/// them.
 #[test]
 fn data_of_another_source_than_expected_change_no_window() {
     let (consumer, sent) = run(Places::new([2, 1], |_| 0), 45, |_, _| Some((10, 1)));

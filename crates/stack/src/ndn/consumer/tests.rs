@@ -1,4 +1,5 @@
-//! Consumers with a minimal network: packets, times, and the input of the congestion control. Times are in milliseconds.
+//! Consumers with a minimal network: packets, times, and the input of the congestion control. Times are in
+//! milliseconds.
 
 use std::collections::BTreeMap;
 
@@ -42,7 +43,8 @@ enum Observed {
     },
 }
 
-/// A test controller: a constant rate, or a window that grows by `step` per Data and is halved at the first event of an episode.
+/// A test controller: a constant rate, or a window that grows by `step` per Data and is halved at the first event of an
+/// episode.
 #[derive(Clone, Debug)]
 struct Controller {
     window: f64,
@@ -333,8 +335,8 @@ fn interests_are_spaced_by_the_time_of_their_data() {
     }
 }
 
-/// 500 per second from 2 ms on, answered after 63.6 ms, until just before 100 s: 49 999 Interests were sent, and the last that was answered
-/// is that of 99.936 s.
+/// 500 per second from 2 ms on, answered after 63.6 ms, until just before 100 s: 49 999 Interests were sent, and the
+/// last that was answered is that of 99.936 s.
 #[test]
 fn a_steady_consumer_receives_after_one_round_trip() {
     let config = ConsumerConfig { retries: 0, ..config() };
@@ -426,7 +428,8 @@ fn coarse(tick: u64, phase: u64) -> ConsumerConfig {
     ConsumerConfig { tick: span(tick), tick_phase: span(phase), ..config() }
 }
 
-/// [S1 §3.2, Figure 1]: 100 per second for 95 ms, a clock of 40 ms: those of 0 leave at 0, of 10 … 40 at 40, of 50 … 80 at 80.
+/// [S1 §3.2, Figure 1]: 100 per second for 95 ms, a clock of 40 ms: those of 0 leave at 0, of 10 … 40 at 40, of 50 … 80
+/// at 80.
 #[test]
 fn a_coarse_clock_releases_interests_at_its_ticks() {
     let net = Net::run(&coarse(40, 0), Controller::rate(100), 95.0, quick);
@@ -445,7 +448,8 @@ fn ticks_of_a_clock_may_have_a_phase() {
     assert_eq!(net.times(), expected);
 }
 
-/// A window-based controller with a coarse clock: held Interests count as in flight, and Data permits others at the next tick.
+/// A window-based controller with a coarse clock: held Interests count as in flight, and Data permits others at the
+/// next tick.
 #[test]
 fn a_coarse_clock_holds_what_a_window_permits() {
     let net = Net::run(&coarse(25, 0), Controller::window(3.0), 55.0, quick);
@@ -499,8 +503,8 @@ fn lost(which: &'static [usize]) -> impl FnMut(usize, u64) -> Answer {
     move |n, _| if which.contains(&n) { Answer::Nothing } else { Answer::Data(10.0) }
 }
 
-/// Two Interests at 0, the second is lost. The sample of 10 ms makes the timeout max(200, 10 + 20) = 200 ms: it expires at 200 ms. Other
-/// Data has arrived by then, so it is a loss; the window is halved. k is then 2 until the next sample.
+/// Two Interests at 0, the second is lost. The sample of 10 ms makes the timeout max(200, 10 + 20) = 200 ms: it expires
+/// at 200 ms. Other Data has arrived by then, so it is a loss; the window is halved. k is then 2 until the next sample.
 #[test]
 fn expired_interests_are_retransmitted_first_with_a_new_nonce() {
     let config = ConsumerConfig { size: Bytes::new(60 * PAYLOAD), ..config() };
@@ -548,7 +552,8 @@ fn exact_timers_expire_to_the_nanosecond() {
     );
 }
 
-/// 160 ms, halved by each of the two Data: the third segment has expired at 40 ms, and is retransmitted each 40 ms, without backoff.
+/// 160 ms, halved by each of the two Data: the third segment has expired at 40 ms, and is retransmitted each 40 ms,
+/// without backoff.
 #[test]
 fn a_controller_with_a_timer_of_its_own_is_obeyed_at_once_and_to_the_nanosecond() {
     let config = ConsumerConfig { size: Bytes::new(3 * PAYLOAD), ..config() };
@@ -567,7 +572,8 @@ fn without_data_an_expiry_is_a_timeout() {
     // 20 answered by 100 ms; those of 100 ms expire at 300 ms
     assert_eq!(net.consumer.controller.episodes()[..2], [(Cause::Timeout, true), (Cause::Timeout, false)]);
     assert_eq!(net.count(Count::Timeouts), 2);
-    // k = 4 after two expiries: the next check with an expiry is at 300 + 4·200 = 1100 ms. The window permits one Interest
+    // k = 4 after two expiries: the next check with an expiry is at 300 + 4·200 = 1100 ms. The window permits one
+    // Interest
     assert_eq!(net.departures()[20..], [(20, 100.0), (21, 100.0), (20, 300.0)]);
 }
 
@@ -606,7 +612,8 @@ fn without_retries_a_lost_segment_is_abandoned_at_its_lifetime() {
 
 // ---- conservative window adaptation
 
-/// Ten at 0; 3, 5 and 7 are lost and expire at 200 ms together: one reduction, from 10 to 5. Seven Interests were sent each 10 ms since: 10
+/// Ten at 0; 3, 5 and 7 are lost and expire at 200 ms together: one reduction, from 10 to 5. Seven Interests were sent
+/// each 10 ms since: 10
 /// + 20·7 by then.
 #[test]
 fn losses_of_one_window_are_one_episode() {
@@ -617,10 +624,11 @@ fn losses_of_one_window_are_one_episode() {
     assert_eq!(net.consumer.progress.recovery, Some(150));
 }
 
-/// A window of 8 and a timeout of 200 ms. Segment 1 is lost at 0 ms, so that seven leave each 10 ms: 8 to 14 at 10 ms, 85 to 91 at 120 ms,
-/// of which 85 is lost; then six each 10 ms. Up to 92 + 8·6 − 1 = 139 have left when 1 expires at 200 ms: the window is halved, and order
-/// 140 is the recovery point. 85 expires after new Data, and the second Interest for 1 is lost too: neither reduces the window. 300 leaves
-/// after the reduction and is lost: it reduces the window.
+/// A window of 8 and a timeout of 200 ms. Segment 1 is lost at 0 ms, so that seven leave each 10 ms: 8 to 14 at 10 ms,
+/// 85 to 91 at 120 ms, of which 85 is lost; then six each 10 ms. Up to 92 + 8·6 − 1 = 139 have left when 1 expires at
+/// 200 ms: the window is halved, and order 140 is the recovery point. 85 expires after new Data, and the second
+/// Interest for 1 is lost too: neither reduces the window. 300 leaves after the reduction and is lost: it reduces the
+/// window.
 fn three_losses(check: EpisodeCheck) -> Net<impl FnMut(usize, u64) -> Answer> {
     let mut tries = BTreeMap::new();
     let config = ConsumerConfig { episode_check: check, ..config() };
@@ -646,8 +654,8 @@ fn losses_of_the_flight_at_a_reduction_cause_no_second_one() {
     assert_eq!((net.consumer.controller.window, net.count(Count::Episodes)), (2.0, 2));
 }
 
-/// As in ndnSIM, both of the later losses reduce the window again, since new Data have arrived in between: 8 → 4 → 2 → 1. At one per round
-/// trip, 300 is not reached.
+/// As in ndnSIM, both of the later losses reduce the window again, since new Data have arrived in between: 8 → 4 → 2 → 1.
+/// At one per round trip, 300 is not reached.
 #[test]
 fn with_episodes_by_the_highest_data_a_late_loss_reduces_again() {
     let net = three_losses(EpisodeCheck::Highest);
@@ -672,8 +680,8 @@ fn marks(episode: f64, episode_check: EpisodeCheck) -> (Vec<bool>, Option<u64>) 
     (first, net.consumer.progress.recovery)
 }
 
-/// Every Data is marked, the window is 4. The mark of order 1 reduces 4 to 2 at 10 ms, when 4 were sent; 2, 3 and 4 are of that episode,
-/// and 5 and 6 leave. At 20 ms order 5 reduces 2 to 1.
+/// Every Data is marked, the window is 4. The mark of order 1 reduces 4 to 2 at 10 ms, when 4 were sent; 2, 3 and 4 are
+/// of that episode, and 5 and 6 leave. At 20 ms order 5 reduces 2 to 1.
 #[test]
 fn marks_cut_once_a_window() {
     let first = vec![true, false, false, false, true, false];
@@ -683,8 +691,8 @@ fn marks_cut_once_a_window() {
     assert_eq!(marks(1.0, EpisodeCheck::Highest), (first, Some(8)));
 }
 
-/// One and a half windows: after the reduction at order 1 the recovery point is 1 + 1.5·3 = 5, so that order 6 reduces the window when 7
-/// has left: then it is 6 + 1.5·1 = 7. By the highest Data it is 1 + 1.5·4 = 7 at first [ndnSIM 2.8].
+/// One and a half windows: after the reduction at order 1 the recovery point is 1 + 1.5·3 = 5, so that order 6 reduces
+/// the window when 7 has left: then it is 6 + 1.5·1 = 7. By the highest Data it is 1 + 1.5·4 = 7 at first [ndnSIM 2.8].
 #[test]
 fn an_episode_may_last_longer_or_not_at_all() {
     let first = vec![true, false, false, false, false, true];
@@ -708,8 +716,8 @@ fn a_consumer_without_marks_reports_it() {
 
 // ---- refusals
 
-/// Refused at 5 ms, before any Data: the window is halved, and no Interest leaves for a smoothed round-trip time, which is the initial
-/// second.
+/// Refused at 5 ms, before any Data: the window is halved, and no Interest leaves for a smoothed round-trip time, which
+/// is the initial second.
 #[test]
 fn a_nack_is_reported_and_its_segment_retransmitted_at_the_next_data() {
     let refuse =
@@ -782,7 +790,8 @@ fn late_data_copies_and_other_names_are_ignored() {
 fn data_after_its_timer_cancels_the_retransmission() {
     let timeout = Timeout { initial: span(50), min: span(50), ..Timeout::DEFAULT };
     let config = ConsumerConfig { timeout, size: Bytes::new(4 * PAYLOAD), ..config() };
-    // four in flight; at 50 ms they expire, and the window of one permits the retransmission of 0. The Data of 1, 2 and 3 arrives at 70 ms
+    // four in flight; at 50 ms they expire, and the window of one permits the retransmission of 0. The Data of 1, 2 and
+    // 3 arrives at 70 ms
     let mut net =
         Net::new(
             &config,

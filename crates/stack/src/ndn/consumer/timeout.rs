@@ -5,7 +5,8 @@ use units::{Duration, Time};
 use crate::ndn::Timeout;
 use crate::parts::Rtt;
 
-/// The timeout k·max(min, srtt + 4·var), at most `max` [ndnSIM 2.8: ndn-rtt-mean-deviation]. The gains are those of [RFC6298 §2].
+/// The timeout k·max(min, srtt + 4·var), at most `max` [ndnSIM 2.8: ndn-rtt-mean-deviation]. The gains are those of
+/// [RFC6298 §2].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Estimator {
     rtt: Rtt,
@@ -48,7 +49,8 @@ impl Estimator {
         self.timeout = (self.rtt.rto() * u64::from(self.factor)).min(self.config.max);
     }
 
-    /// Takes the timeout of a controller with its own timer, which expires exactly. Returns whether it is shorter than the last.
+    /// Takes the timeout of a controller with its own timer, which expires exactly. Returns whether it is shorter than
+    /// the last.
     #[inline]
     pub(super) fn follow(&mut self, own: Duration) -> bool {
         let shorter = own < self.timeout || self.config.scan > Duration::ZERO;
@@ -86,7 +88,8 @@ impl Estimator {
     }
 }
 
-/// The first tick at or after `at` of a clock with ticks at `phase` after each multiple of `every`; `at` if `every` is zero.
+/// The first tick at or after `at` of a clock with ticks at `phase` after each multiple of `every`; `at` if `every` is
+/// zero.
 #[inline]
 pub(super) fn tick(at: Time, every: Duration, phase: Duration) -> Time {
     if every == Duration::ZERO || at == Time::NEVER {

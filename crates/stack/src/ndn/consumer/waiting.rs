@@ -6,8 +6,8 @@ use crate::ndn::Table;
 
 /// The pending segments by name, and in three queues: held by a coarse clock, requested, to be retransmitted.
 ///
-/// They are in a slab with a table beside it; the slots of removed segments are reused. The queue of requested segments is in the order of
-/// their departures, so that only its head can expire next.
+/// They are in a slab with a table beside it; the slots of removed segments are reused. The queue of requested segments
+/// is in the order of their departures, so that only its head can expire next.
 #[derive(Clone, Debug)]
 pub(super) struct Waiting {
     slots: Vec<Segment>,

@@ -7,8 +7,8 @@ use memory::prefetch;
 use super::Forwarder;
 use crate::ndn::MANY_NAMES;
 
-/// How long before its arrival at a forwarder what a packet needs of the tables is requested from memory: each request reads what the ones before it
-/// requested.
+/// How long before its arrival at a forwarder what a packet needs of the tables is requested from memory: each request
+/// reads what the ones before it requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ahead {
     /// The first request.

@@ -1,8 +1,8 @@
 //! PIT entries in the order of their expiry.
 //!
-//! Interests of one lifetime expire in the order of their arrival. Each lifetime has a ring of entries, to which they are added at the end, so that an
-//! entry is added, removed and found as the first in constant time. If a network has more lifetimes than rings, the last ring holds the rest, sorted by
-//! insertion from its end.
+//! Interests of one lifetime expire in the order of their arrival. Each lifetime has a ring of entries, to which they
+//! are added at the end, so that an entry is added, removed and found as the first in constant time. If a network has
+//! more lifetimes than rings, the last ring holds the rest, sorted by insertion from its end.
 
 use memory::prefetch;
 use units::Time;
@@ -123,7 +123,8 @@ impl Deadlines {
         }
     }
 
-    /// The slot of the entry that was added to a ring `steps` after the one with this number; a gap or any other if there is none.
+    /// The slot of the entry that was added to a ring `steps` after the one with this number; a gap or any other if
+    /// there is none.
     #[inline]
     pub(super) fn after(&self, number: u32, ring: u8, steps: u32) -> u32 {
         self.lifetimes[usize::from(ring)].ring.at(number.wrapping_add(steps))

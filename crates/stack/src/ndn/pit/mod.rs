@@ -1,7 +1,7 @@
 //! The pending Interest table (PIT): downstream and upstream faces of each pending name.
 //!
-//! An entry is two cache lines in a slab, found by name through a hash table. It has room for one downstream and one upstream; further
-//! records are in pools. Memory is proportional to the maximum number of entries.
+//! An entry is two cache lines in a slab, found by name through a hash table. It has room for one downstream and one
+//! upstream; further records are in pools. Memory is proportional to the maximum number of entries.
 
 mod deadlines;
 mod records;
@@ -140,7 +140,8 @@ impl Pit {
         }
     }
 
-    /// Requests what the answers to the Interests after that of an entry need, if answers come in the order of Interests.
+    /// Requests what the answers to the Interests after that of an entry need, if answers come in the order of
+    /// Interests.
     #[inline]
     pub fn prefetch_after(&self, pending: Pending) {
         let Some(&Entry { number, ring, .. }) = self.entries.get(pending.slot as usize) else { return };
@@ -172,7 +173,8 @@ impl Pit {
         self.entries.get_mut(pending.slot as usize).filter(|entry| entry.generation == pending.generation)
     }
 
-    /// Makes the entry of a name that has none, for an Interest that arrives in `packet` from the downstream `from` and expires at `expires`.
+    /// Makes the entry of a name that has none, for an Interest that arrives in `packet` from the downstream `from` and
+    /// expires at `expires`.
     #[inline]
     pub fn insert(&mut self, interest: &Interest, packet: &Packet, from: FaceId, expires: Time) -> Pending {
         let Interest { name, nonce, lifetime_ms } = *interest;
@@ -321,8 +323,8 @@ impl Pit {
         entry.generation == pending.generation && self.ins.remove(&mut entry.first_in, face.0)
     }
 
-    /// Writes the first out-record of an entry: the Interest is sent to a face now. Returns false without effect if the entry has ended or has an
-    /// out-record.
+    /// Writes the first out-record of an entry: the Interest is sent to a face now. Returns false without effect if the
+    /// entry has ended or has an out-record.
     #[inline(always)]
     pub fn send_first(&mut self, pending: Pending, face: FaceId, nonce: u32, now: Time) -> bool {
         match self.entry_mut(pending) {

@@ -1,5 +1,5 @@
-//! Adaptive smoothed round-trip time-based forwarding (ASF): the face with the shortest round-trip time. Others are probed at times, so that a better
-//! one is found.
+//! Adaptive smoothed round-trip time-based forwarding (ASF): the face with the shortest round-trip time. Others are
+//! probed at times, so that a better one is found.
 
 use std::collections::VecDeque;
 

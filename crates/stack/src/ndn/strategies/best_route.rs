@@ -1,5 +1,5 @@
-//! Best route: the face with the lowest cost. A retransmission is sent to the face with the lowest cost and no pending Interest, or otherwise to the
-//! one that was used longest ago.
+//! Best route: the face with the lowest cost. A retransmission is sent to the face with the lowest cost and no pending
+//! Interest, or otherwise to the one that was used longest ago.
 
 use contract::{ArrivingInterest, FibEntry, Header, NackReason, SendResult, Strategy, StrategyCx};
 use units::Duration;

@@ -1,5 +1,5 @@
-//! Exponential retransmission suppression: an Interest is forwarded again after an interval at the earliest, and the interval doubles each
-//! time.
+//! Exponential retransmission suppression: an Interest is forwarded again after an interval at the earliest, and the
+//! interval doubles each time.
 
 use contract::{Pending, StrategyCx};
 use units::{Duration, Time};

@@ -437,7 +437,8 @@ fn asf_probes_another_face_once_an_interval() {
         }
         answer(&mut strategy, &mut fake, i, 1, 50);
     }
-    // ten seconds: the first probe within the first second, then one per second; first to untried faces, the cheapest first
+    // ten seconds: the first probe within the first second, then one per second; first to untried faces, the cheapest
+    // first
     assert!((9..=10).contains(&probes.len()), "{probes:?}");
     assert!(probes[0].0 <= 1000 && probes.windows(2).all(|pair| pair[1].0 - pair[0].0 == 1000), "{probes:?}");
     assert_eq!((probes[0].1, probes[1].1), (2, 3));

@@ -1,7 +1,8 @@
 //! Delivery-rate estimation (draft-cheng-iccrg-delivery-rate-estimation, DRE): a sample for each acknowledgement.
 //!
-//! A sample is the payload delivered since the newest of the acknowledged segments was sent, divided by the longer of its send interval and its
-//! acknowledgement interval. A sender has an estimator only for congestion control that requests it; it holds a record for each segment in flight.
+//! A sample is the payload delivered since the newest of the acknowledged segments was sent, divided by the longer of
+//! its send interval and its acknowledgement interval. A sender has an estimator only for congestion control that
+//! requests it; it holds a record for each segment in flight.
 
 use std::collections::VecDeque;
 
@@ -79,7 +80,8 @@ impl Sampler {
         }
     }
 
-    /// Records that the bytes `[start, end)` are sent or retransmitted, which makes `in_flight` bytes in flight [DRE §3.2].
+    /// Records that the bytes `[start, end)` are sent or retransmitted, which makes `in_flight` bytes in flight
+    /// [DRE §3.2].
     pub(super) fn on_sent(&mut self, start: u64, end: u64, in_flight: u64, now: Time) {
         self.in_flight = in_flight;
         if self.outstanding.is_empty() {
@@ -152,8 +154,8 @@ impl Sampler {
         }
     }
 
-    /// Declares the present transmissions of `[start, end)` lost. Calls `with` for each that was not yet declared lost, in sequence order; `selective`
-    /// indicates that the connection has selective acknowledgements.
+    /// Declares the present transmissions of `[start, end)` lost. Calls `with` for each that was not yet declared lost,
+    /// in sequence order; `selective` indicates that the connection has selective acknowledgements.
     pub(super) fn mark_lost(&mut self, start: u64, end: u64, selective: bool, mut with: impl FnMut(&Lost)) {
         let first = self.outstanding.partition_point(|old| old.start < start);
         for record in self.outstanding.range_mut(first..).take_while(|old| old.end <= end) {
@@ -184,8 +186,8 @@ impl Sampler {
         }
     }
 
-    /// Marks the sender as app-limited with `in_flight` bytes in flight: samples until their delivery do not show the capacity of the path
-    /// [DRE §3.4].
+    /// Marks the sender as app-limited with `in_flight` bytes in flight: samples until their delivery do not show the
+    /// capacity of the path [DRE §3.4].
     pub(super) fn limit(&mut self, in_flight: u64) {
         self.limited_until = Some(self.delivered + in_flight);
     }
@@ -260,8 +262,9 @@ mod tests {
         delivery.rate.expect("a sample").as_bps() / 1000
     }
 
-    /// DRE §3.3: acknowledgements that are held back and arrive in a burst do not increase the rate, because the send interval counts as
-    /// well. Ten segments are sent 10 ms apart and acknowledged together: 9000 bytes after the first in 90 ms.
+    /// DRE §3.3: acknowledgements that are held back and arrive in a burst do not increase the rate, because the send
+    /// interval counts as well. Ten segments are sent 10 ms apart and acknowledged together: 9000 bytes after the first
+    /// in 90 ms.
     #[test]
     fn a_burst_of_acknowledgements_is_no_faster_than_the_sending_was() {
         let mut sampler = Sampler::new();
@@ -285,7 +288,8 @@ mod tests {
         }
         sampler.on_progress(12 * S, at(350));
         sample(&mut sampler, 350).expect("a delivery");
-        // the rest is acknowledged in a burst 5 ms later: the acknowledgement interval is 95 ms since 250, the send interval 90 ms
+        // the rest is acknowledged in a burst 5 ms later: the acknowledgement interval is 95 ms since 250, the send
+        // interval 90 ms
         sampler.on_progress(21 * S, at(355));
         let burst = sample(&mut sampler, 355).expect("a delivery");
         assert_eq!((burst.bytes, kbps(&burst)), (Bytes::new(9 * S), 10 * 8_000 / 105));
@@ -302,7 +306,8 @@ mod tests {
         assert!(sample(&mut sampler, 41).is_none());
     }
 
-    /// A retransmission with other segment boundaries: the bytes that were sent before count as retransmitted, the others as new.
+    /// A retransmission with other segment boundaries: the bytes that were sent before count as retransmitted, the
+    /// others as new.
     #[test]
     fn a_retransmission_beyond_the_highest_sent_byte_is_partly_new() {
         let mut sampler = Sampler::new();

@@ -1,4 +1,5 @@
-//! Forward RTO recovery with SACK (RFC 5682 §3): after a timeout, what is acknowledged next shows whether data were lost or late. It needs no time stamps.
+//! Forward RTO recovery with SACK (RFC 5682 §3): after a timeout, what is acknowledged next shows whether data were
+//! lost or late. It needs no time stamps.
 
 use contract::{CongestionControl, Cx};
 
@@ -9,7 +10,8 @@ use super::Sender;
 pub(super) struct Frto {
     /// The timeout may still turn out to be spurious [Linux: frto].
     pub(super) active: bool,
-    /// The present acknowledgement is the first of data that were sent before the timeout and never again [Linux: FLAG_ORIG_SACK_ACKED].
+    /// The present acknowledgement is the first of data that were sent before the timeout and never again
+    /// [Linux: FLAG_ORIG_SACK_ACKED].
     original_arrived: bool,
     /// New data leave before lost data are retransmitted, this once [Linux: REXMIT_NEW].
     new_data_first: bool,
@@ -33,8 +35,8 @@ impl Frto {
 }
 
 impl<C: CongestionControl> Sender<C> {
-    /// Reads what an acknowledgement says of the last timeout: `advanced`, it acknowledges new data in sequence; otherwise it is a duplicate, or reports data above a gap
-    /// [RFC5682 §3.1; Linux: tcp_process_loss].
+    /// Reads what an acknowledgement says of the last timeout: `advanced`, it acknowledges new data in sequence;
+    /// otherwise it is a duplicate, or reports data above a gap [RFC5682 §3.1; Linux: tcp_process_loss].
     #[cold]
     pub(super) fn check_timeout(&mut self, newly_sacked: u64, advanced: bool, cx: &mut Cx<'_>) {
         let original_arrived = std::mem::take(&mut self.recovery.frto.original_arrived);

@@ -1,5 +1,5 @@
-//! Generic segmentation offload of Linux: segments leave in batches, whose last one has PSH, and a batch that is not full may wait for the next
-//! acknowledgement \[Linux: tcp_tso_segs, tcp_tso_should_defer, `__tcp_transmit_skb`\].
+//! Generic segmentation offload of Linux: segments leave in batches, whose last one has PSH, and a batch that is not
+//! full may wait for the next acknowledgement \[Linux: tcp_tso_segs, tcp_tso_should_defer, `__tcp_transmit_skb`\].
 
 use contract::CongestionControl;
 use units::{Duration, Rate, Time};
@@ -13,8 +13,8 @@ pub(super) struct Batch {
     pub(super) left: u64,
     /// It has more than one segment.
     several: bool,
-    /// Segments of a buffer, and the first segment of one. The first buffer is filled again when the initial window has left it [Linux: tcp_xmit_size_goal,
-    /// tcp_sendmsg_locked].
+    /// Segments of a buffer, and the first segment of one. The first buffer is filled again when the initial window has
+    /// left it [Linux: tcp_xmit_size_goal, tcp_sendmsg_locked].
     buffer: (u64, u64),
 }
 
@@ -47,7 +47,8 @@ impl<C: CongestionControl> Sender<C> {
         }
     }
 
-    /// Whether the next new segment waits: for the pacer, or until the batch has more segments. `room` is what window and receiver allow, in bytes.
+    /// Whether the next new segment waits: for the pacer, or until the batch has more segments. `room` is what window
+    /// and receiver allow, in bytes.
     #[inline]
     pub(super) fn holds_back(&mut self, room: u64, now: Time) -> bool {
         match self.batch.as_deref() {
@@ -81,7 +82,8 @@ impl<C: CongestionControl> Sender<C> {
         false
     }
 
-    /// Whether a batch of `bytes`, which is not full, is better sent after the next acknowledgement, which comes soon [Linux: tcp_tso_should_defer].
+    /// Whether a batch of `bytes`, which is not full, is better sent after the next acknowledgement, which comes soon
+    /// [Linux: tcp_tso_should_defer].
     fn expects_ack(&self, bytes: u64, now: Time) -> bool {
         let Some(head) = self.rack.as_ref().and_then(|rack| rack.oldest_sent_at()) else { return false };
         let paced = self.limits.rate != Rate::UNLIMITED;
@@ -97,7 +99,8 @@ impl<C: CongestionControl> Sender<C> {
         now + SOON.min(srtt / 2) >= head + srtt
     }
 
-    /// Maximum number of segments of a batch: what the pacing rate of Linux sends in 1/1024 s, at least two [Linux: tcp_tso_autosize].
+    /// Maximum number of segments of a batch: what the pacing rate of Linux sends in 1/1024 s, at least two
+    /// [Linux: tcp_tso_autosize].
     fn largest_batch(&self) -> u64 {
         let (window, segment) = (self.limits.window, self.segment());
         let rtt = self.timer.rtt();

@@ -6,12 +6,14 @@ use units::{Bytes, Duration, Rate, Time};
 use super::{Phase, Sender};
 use crate::tcp::receiver::FIRST_ACE;
 
-/// The state of a connection's sender at one instant. Numbers of bytes count from 0, ranges are the first byte and one past the last.
+/// The state of a connection's sender at one instant. Numbers of bytes count from 0, ranges are the first byte and one
+/// past the last.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Inspection {
     /// Whether the connection is open: the answer to its SYN has arrived, and it was not stopped.
     pub open: bool,
-    /// Congestion window in bytes of payload, as it limits the sender now: in a recovery that of proportional rate reduction.
+    /// Congestion window in bytes of payload, as it limits the sender now: in a recovery that of proportional rate
+    /// reduction.
     pub window: Bytes,
     /// Slow-start threshold in bytes; [`Bytes::UNLIMITED`] before the first reduction, and of schemes without one.
     pub ssthresh: Bytes,
@@ -35,7 +37,8 @@ pub struct Inspection {
     pub sacked: Vec<(u64, u64)>,
     /// What counts as lost and has not arrived, retransmitted or not, with SACK.
     pub lost: Vec<(u64, u64)>,
-    /// The part of `lost` whose last retransmission counts as lost as well, with SACK and [`crate::tcp::LossDetection::Time`].
+    /// The part of `lost` whose last retransmission counts as lost as well, with SACK and
+    /// [`crate::tcp::LossDetection::Time`].
     pub lost_again: Vec<(u64, u64)>,
     /// Marked packets that acknowledgements reported, with accurate feedback [RFC9768 §3.2.1: s.cep, from 0].
     pub marks: u32,

@@ -24,8 +24,8 @@ impl Default for MarkCounter {
 }
 
 impl MarkCounter {
-    /// Whether an acknowledgement can have feedback that is not known: it makes progress, or left the receiver later than all before [Linux:
-    /// FLAG_FORWARD_PROGRESS, FLAG_TS_PROGRESS].
+    /// Whether an acknowledgement can have feedback that is not known: it makes progress, or left the receiver later
+    /// than all before [Linux: FLAG_FORWARD_PROGRESS, FLAG_TS_PROGRESS].
     pub(super) fn is_newest(&mut self, sent_at: Time, progress: bool) -> bool {
         let newest = progress || sent_at > self.newest;
         self.newest = self.newest.max(sent_at);
@@ -37,9 +37,10 @@ impl MarkCounter {
         self.seen
     }
 
-    /// The newly marked packets, from the low three bits of the receiver's counter, in an acknowledgement of `packets` new packets. If more
-    /// than seven could have been marked, the largest number that fits [RFC9768 §3.2.2.5.2, appendix A.2.1]; where acknowledgements are for many packets as
-    /// a rule, so that it would always be too large, the smallest [Linux: ACK_COMP_THRESH].
+    /// The newly marked packets, from the low three bits of the receiver's counter, in an acknowledgement of `packets`
+    /// new packets. If more than seven could have been marked, the largest number that fits
+    /// [RFC9768 §3.2.2.5.2, appendix A.2.1]; where acknowledgements are for many packets as a rule, so that it would
+    /// always be too large, the smallest [Linux: ACK_COMP_THRESH].
     pub(super) fn read(&mut self, ace: u8, packets: u32) -> u32 {
         let bits = ACE as u32;
         if packets > 0 {
@@ -58,10 +59,12 @@ impl MarkCounter {
     }
 }
 
-/// Fraction bits of the average, and the weight of the newest acknowledgement: 2⁻⁶ [Linux: PKTS_ACKED_PREC, PKTS_ACKED_WEIGHT].
+/// Fraction bits of the average, and the weight of the newest acknowledgement: 2⁻⁶
+/// [Linux: PKTS_ACKED_PREC, PKTS_ACKED_WEIGHT].
 const PRECISION: u32 = 6;
 const WEIGHT: u32 = 6;
-/// More packets than this for an acknowledgement, on average, mean that acknowledgements are thinned out [Linux: ACK_COMP_THRESH].
+/// More packets than this for an acknowledgement, on average, mean that acknowledgements are thinned out
+/// [Linux: ACK_COMP_THRESH].
 const THINNED: u32 = 4;
 /// Largest number of packets that the average can hold [Linux].
 const MAX_AVERAGE: u32 = 0xFFFF >> PRECISION;
@@ -77,8 +80,8 @@ mod tests {
         assert_eq!([marks.read(7, 2), marks.read(1, 3), marks.read(1, 7)], [2, 2, 0]);
     }
 
-    /// After one of 2 packets, an acknowledgement of 20 that shows 6 after 5 stands for 1, 9 or 17 marks: 17 = 20 − ((20 − 1) mod 8). Of 8 packets, with 6
-    /// unchanged, for 0 or 8: 8.
+    /// After one of 2 packets, an acknowledgement of 20 that shows 6 after 5 stands for 1, 9 or 17 marks: 17 = 20 −
+    /// ((20 − 1) mod 8). Of 8 packets, with 6 unchanged, for 0 or 8: 8.
     #[test]
     fn where_the_counter_may_have_wrapped_the_largest_number_counts() {
         let mut marks = MarkCounter::default();
@@ -86,8 +89,8 @@ mod tests {
         assert_eq!(read, [0, 17, 8, 0]);
     }
 
-    /// Where each acknowledgement is for 20 packets, that which shows 6 after 5 stands for one mark. A first one of 16 after acknowledgements for 3 packets is no rule:
-    /// it stands for 9 = 16 − ((16 − 1) mod 8).
+    /// Where each acknowledgement is for 20 packets, that which shows 6 after 5 stands for one mark. A first one of 16
+    /// after acknowledgements for 3 packets is no rule: it stands for 9 = 16 − ((16 − 1) mod 8).
     #[test]
     fn where_acknowledgements_are_thinned_out_the_smallest_number_counts() {
         let mut marks = MarkCounter::default();

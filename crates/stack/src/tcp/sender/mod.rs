@@ -1,8 +1,10 @@
-//! TCP sender: sequence space (RFC 9293), retransmission timer (RFC 6298), and the parts for loss recovery and delivery rate.
+//! TCP sender: sequence space (RFC 9293), retransmission timer (RFC 6298), and the parts for loss recovery and delivery
+//! rate.
 //!
-//! This file contains the path of every acknowledgement and every departure. The parts own their state: [`SendSequence`],
-//! [`RetransmissionTimer`], [`Recovery`], the SACK [`Scoreboard`] (RFC 6675), [`Rack`] (RFC 8985), [`Prr`] (RFC 9937), the delivery-rate
-//! [`Sampler`], and the application's [`AppData`]. `recovery.rs` and `sack.rs` combine them in loss recovery.
+//! This file contains the path of every acknowledgement and every departure. The parts own their state:
+//! [`SendSequence`], [`RetransmissionTimer`], [`Recovery`], the SACK [`Scoreboard`] (RFC 6675), [`Rack`] (RFC 8985),
+//! [`Prr`] (RFC 9937), the delivery-rate [`Sampler`], and the application's [`AppData`]. `recovery.rs` and `sack.rs`
+//! combine them in loss recovery.
 
 mod app_data;
 mod delivery;
@@ -50,17 +52,20 @@ use crate::parts::Pacer;
 /// # How it is driven
 ///
 /// 1. [`Sender::new`]; nothing is sent yet.
-/// 2. Inputs go to [`Endpoint::handle`] in the order in which they happen, each with a [`Cx`] at that instant: [`Input::Start`] opens the
-///    connection, [`Input::Packet`] is an acknowledgement, [`Input::Timer`] says that the deadline may have passed, [`Input::App`] and
-///    a packet with [`Header::Request`] add data to send, [`Input::Stop`] closes. Other packets and [`Input::Mode`] are ignored.
-/// 3. **After every input** the driver sends all packets in the outbox of [`contract::Outputs`], in order, at once: the sender paces by deadlines.
-/// 4. The driver then polls [`Endpoint::wake`] and gives [`Input::Timer`] at or after that instant. An early timer changes nothing. Every other
-///    input makes a polled deadline void.
+/// 2. Inputs go to [`Endpoint::handle`] in the order in which they happen, each with a [`Cx`] at that instant:
+///    [`Input::Start`] opens the connection, [`Input::Packet`] is an acknowledgement, [`Input::Timer`] says that the
+///    deadline may have passed, [`Input::App`] and a packet with [`Header::Request`] add data to send, [`Input::Stop`]
+///    closes. Other packets and [`Input::Mode`] are ignored.
+/// 3. **After every input** the driver sends all packets in the outbox of [`contract::Outputs`], in order, at once: the
+///    sender paces by deadlines.
+/// 4. The driver then polls [`Endpoint::wake`] and gives [`Input::Timer`] at or after that instant. An early timer
+///    changes nothing. Every other input makes a polled deadline void.
 ///
-/// The receiver must echo the time stamp of the segment that it acknowledges (`TcpHeader::echo`), or round-trip times are wrong.
+/// The receiver must echo the time stamp of the segment that it acknowledges (`TcpHeader::echo`), or round-trip times
+/// are wrong.
 ///
-/// Its memory is laid out by cache lines: first the fields of every acknowledgement, then the controller, at the end the fields that few
-/// acknowledgements use.
+/// Its memory is laid out by cache lines: first the fields of every acknowledgement, then the controller, at the end
+/// the fields that few acknowledgements use.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Sender<C> {
@@ -149,7 +154,8 @@ struct Settings {
 }
 
 impl<C: CongestionControl> Sender<C> {
-    /// The cache lines from the first one on that an acknowledgement needs which shows no loss, with the first line of the controller.
+    /// The cache lines from the first one on that an acknowledgement needs which shows no loss, with the first line of
+    /// the controller.
     pub const LINES: usize = std::mem::offset_of!(Self, controller).div_ceil(LINE) + 1;
 
     /// A sender to the endpoint `to`. It sends nothing before [`Input::Start`].
@@ -374,7 +380,8 @@ impl<C: CongestionControl> Sender<C> {
         self.read_allowance();
     }
 
-    /// Takes a sample of the round-trip time from an acknowledgement of data in sequence. Returns that for the controller.
+    /// Takes a sample of the round-trip time from an acknowledgement of data in sequence. Returns that for the
+    /// controller.
     #[inline]
     fn sample_rtt(&mut self, header: &TcpHeader, cx: &mut Cx<'_>) -> Option<Duration> {
         let now = cx.now();
@@ -401,8 +408,9 @@ impl<C: CongestionControl> Sender<C> {
         sample.map(|(_, last)| last)
     }
 
-    /// Reads the ECN feedback of an acknowledgement that left the receiver at `ack_sent_at` and reports `newly_sacked` bytes above gaps, and reduces the
-    /// window if it reports marks. An acknowledgement that is older than one before has no feedback that is not known [Linux: tcp_ack, old_ack].
+    /// Reads the ECN feedback of an acknowledgement that left the receiver at `ack_sent_at` and reports `newly_sacked`
+    /// bytes above gaps, and reduces the window if it reports marks. An acknowledgement that is older than one before
+    /// has no feedback that is not known [Linux: tcp_ack, old_ack].
     #[cold]
     fn read_feedback(&mut self, header: &TcpHeader, newly_sacked: u64, ack_sent_at: Time, cx: &mut Cx<'_>) {
         if header.ack < self.seq.una {
@@ -452,7 +460,8 @@ impl<C: CongestionControl> Sender<C> {
         }
     }
 
-    /// The rate at which the controller's window is paced, headers included; unlimited before the first sample of the round-trip time.
+    /// The rate at which the controller's window is paced, headers included; unlimited before the first sample of the
+    /// round-trip time.
     fn rate_of_window(&self) -> Rate {
         let rtt = self.timer.rtt();
         if rtt.min() == Duration::MAX {
@@ -524,8 +533,8 @@ impl<C: CongestionControl> Sender<C> {
         }
     }
 
-    /// Whether what holds the next segment back is as good as a full window: a batch that waits for more of the window [Linux:
-    /// tcp_tso_should_defer], or the pacer, if it does not belong to the window.
+    /// Whether what holds the next segment back is as good as a full window: a batch that waits for more of the window
+    /// [Linux: tcp_tso_should_defer], or the pacer, if it does not belong to the window.
     #[cold]
     fn is_window_short(&self) -> bool {
         if self.departures.next_at == Time::NEVER {
@@ -570,8 +579,8 @@ impl<C: CongestionControl> Sender<C> {
         }
     }
 
-    /// Called before the application has more data: they are the first after a gap if all were sent, and all lost ones retransmitted, and the window has room
-    /// [Linux: tcp_rate_check_app_limited].
+    /// Called before the application has more data: they are the first after a gap if all were sent, and all lost ones
+    /// retransmitted, and the window has room [Linux: tcp_rate_check_app_limited].
     #[cold]
     fn on_write(&mut self) {
         if !self.settings.limited_at_write || self.sampler.is_none() {
@@ -589,8 +598,8 @@ impl<C: CongestionControl> Sender<C> {
         }
     }
 
-    /// The receive window is smaller than a segment and nothing is in flight that could open it: sends what fits (RFC 9293 §3.8.6.2), or arms the timer of
-    /// probes if nothing does (RFC 9293 §3.8.6.1).
+    /// The receive window is smaller than a segment and nothing is in flight that could open it: sends what fits (RFC
+    /// 9293 §3.8.6.2), or arms the timer of probes if nothing does (RFC 9293 §3.8.6.1).
     #[cold]
     fn send_partial_segment(&mut self, cx: &mut Cx<'_>) {
         let unsent = self.app_data.ready - self.seq.next;
@@ -606,8 +615,8 @@ impl<C: CongestionControl> Sender<C> {
         }
     }
 
-    /// The receive window is closed and nothing is in flight: sends a segment without data below it, which the receiver acknowledges with its window [RFC9293
-    /// §3.8.6.1; Linux: tcp_send_probe0].
+    /// The receive window is closed and nothing is in flight: sends a segment without data below it, which the receiver
+    /// acknowledges with its window [RFC9293 §3.8.6.1; Linux: tcp_send_probe0].
     #[cold]
     fn probe_window(&mut self, cx: &mut Cx<'_>) {
         let header =
@@ -682,8 +691,8 @@ impl<C: CongestionControl> Sender<C> {
         self.controller.on_sent(&sent, cx);
     }
 
-    /// Called when nothing is in flight. If the sender resumes after an idle time of one retransmission timeout, the window is no longer
-    /// valid, and the controller is notified [RFC5681 §4.1].
+    /// Called when nothing is in flight. If the sender resumes after an idle time of one retransmission timeout, the
+    /// window is no longer valid, and the controller is notified [RFC5681 §4.1].
     #[cold]
     fn check_idle(&mut self, cx: &mut Cx<'_>) {
         if self.departures.last_sent_at == Time::NEVER || !self.settings.idle_restart {

@@ -1,17 +1,18 @@
-//! Proportional rate reduction (RFC 9937): the reduction of the data in flight to the new window in a recovery. As in Linux, a CE mark
-//! starts such a round as well (`TCP_CA_CWR`).
+//! Proportional rate reduction (RFC 9937): the reduction of the data in flight to the new window in a recovery. As in
+//! Linux, a CE mark starts such a round as well (`TCP_CA_CWR`).
 
 /// The counters of PRR in one recovery, in bytes. They exist only with [`crate::tcp::Reduction::Proportional`].
 #[derive(Clone, Debug, Default)]
 pub(super) struct Prr {
-    /// The window when the recovery began [Linux: prior_cwnd]. RFC 9937 §6.1 has the data in flight then (RecoverFS), which are less only where the window was
-    /// not used.
+    /// The window when the recovery began [Linux: prior_cwnd]. RFC 9937 §6.1 has the data in flight then (RecoverFS),
+    /// which are less only where the window was not used.
     window: u64,
     /// Delivered since the recovery began [RFC9937 §6.1: prr_delivered].
     delivered: u64,
     /// Retransmitted since the recovery began. Together with new data this is prr_out [RFC9937 §6.1].
     retransmitted: u64,
-    /// The part of `retransmitted` that was forced at the start of the recovery. The first computation of the window excludes it.
+    /// The part of `retransmitted` that was forced at the start of the recovery. The first computation of the window
+    /// excludes it.
     forced: u64,
     /// One past the highest byte sent when the recovery began.
     high: u64,
@@ -28,7 +29,8 @@ pub(super) struct Prr {
 }
 
 impl Prr {
-    /// Starts a recovery from the window `window`. `high` is one past the highest byte sent. Without SACK, `duplicated` is the number of bytes counted for the duplicate acknowledgements before it.
+    /// Starts a recovery from the window `window`. `high` is one past the highest byte sent. Without SACK, `duplicated`
+    /// is the number of bytes counted for the duplicate acknowledgements before it.
     pub(super) fn open(&mut self, window: u64, duplicated: u64, high: u64) {
         *self = Self { window, duplicated, high, newly_delivered: self.newly_delivered, ..Self::default() };
     }
@@ -58,8 +60,8 @@ impl Prr {
         self.retransmitted += len;
     }
 
-    /// Counts `len` bytes that are retransmitted at the start of the recovery, regardless of the window [RFC9937 §6.2: force a fast
-    /// retransmit].
+    /// Counts `len` bytes that are retransmitted at the start of the recovery, regardless of the window
+    /// [RFC9937 §6.2: force a fast retransmit].
     pub(super) fn force(&mut self, len: u64) {
         self.retransmitted += len;
         self.forced = len;

@@ -21,8 +21,9 @@ pub(super) struct Rack {
     segments_sent: u64,
     /// The most recently sent of all segments that have arrived [RFC8985 §5.2: RACK.xmit_ts, RACK.end_seq].
     newest: Transmission,
-    /// Of the segments that the present acknowledgement newly acknowledges, the one that counts for the round-trip time: one past its last byte (0: none), and its
-    /// departure. It is the last in sequence of those acknowledged by number, or else of those by SACK, as Linux reads them.
+    /// Of the segments that the present acknowledgement newly acknowledges, the one that counts for the round-trip
+    /// time: one past its last byte (0: none), and its departure. It is the last in sequence of those acknowledged by
+    /// number, or else of those by SACK, as Linux reads them.
     arrived: (u64, Transmission),
     /// What it says of the round-trip time.
     samples: Samples,
@@ -32,8 +33,8 @@ pub(super) struct Rack {
     reordered: bool,
     /// Maximum number of segments that such data were behind the highest arrival [Linux: tp->reordering].
     degree: u64,
-    /// The reordering window in quarters of the minimum round-trip time, and the recoveries until it is one again [RFC8985 §5.3: RACK.reo_wnd_mult,
-    /// RACK.reo_wnd_persist].
+    /// The reordering window in quarters of the minimum round-trip time, and the recoveries until it is one again
+    /// [RFC8985 §5.3: RACK.reo_wnd_mult, RACK.reo_wnd_persist].
     quarters: u32,
     persists: u32,
     /// The window does not grow again before all bytes below this are acknowledged [RFC8985 §5.3: RACK.dsack_round].
@@ -49,15 +50,16 @@ pub(super) struct Rack {
     /// Whether new data were acknowledged (`advanced`) or sent (`sent_new`) since a probe was last considered.
     advanced: bool,
     sent_new: bool,
-    /// The probe that is not yet answered: one past the last byte sent at that time, and whether it was a retransmission
-    /// [RFC8985 §7.1: TLP.end_seq, TLP.is_retrans].
+    /// The probe that is not yet answered: one past the last byte sent at that time, and whether it was a
+    /// retransmission [RFC8985 §7.1: TLP.end_seq, TLP.is_retrans].
     probe: Option<(u64, bool)>,
     probes: bool,
     /// Added to the deadlines of checks for losses and of probes [Linux: TCP_TIMEOUT_MIN].
     slack: Duration,
 }
 
-/// When the segments left that an acknowledgement newly acknowledges, of those that were sent once: the oldest and the newest.
+/// When the segments left that an acknowledgement newly acknowledges, of those that were sent once: the oldest and the
+/// newest.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Samples {
     /// Of those in sequence.
@@ -75,8 +77,9 @@ impl Samples {
         (*first, *last) = ((*first).min(oldest), (*last).max(newest));
     }
 
-    /// Samples of the round-trip time: for the timer, and for the controller. An acknowledgement of retransmitted data is ambiguous [RFC6298 §3], unless it also
-    /// acknowledges others above a gap, or `stamped` is known by its time stamp [RFC7323 §4; Linux: tcp_ack_update_rtt].
+    /// Samples of the round-trip time: for the timer, and for the controller. An acknowledgement of retransmitted data
+    /// is ambiguous [RFC6298 §3], unless it also acknowledges others above a gap, or `stamped` is known by its time
+    /// stamp [RFC7323 §4; Linux: tcp_ack_update_rtt].
     pub(super) fn round_trips(&self, stamped: Option<Duration>, now: Time) -> Option<(Duration, Duration)> {
         let acked = self.acked.filter(|_| !self.retransmitted);
         let first = acked.or(self.sacked).map(|(first, _)| now - first);
@@ -163,8 +166,8 @@ impl Rack {
         }
     }
 
-    /// Records that all bytes below `ack` are acknowledged, those of `scoreboard` before; `una` was the oldest byte in flight, and `min` is the minimum round-trip time
-    /// [RFC8985 §6.2, step 2].
+    /// Records that all bytes below `ack` are acknowledged, those of `scoreboard` before; `una` was the oldest byte in
+    /// flight, and `min` is the minimum round-trip time [RFC8985 §6.2, step 2].
     #[inline]
     pub(super) fn on_acknowledged(
         &mut self,
@@ -194,7 +197,8 @@ impl Rack {
         }
     }
 
-    /// Where the first whole segment begins of a report that begins at `start`: a part of a segment is no arrival [Linux: tcp_match_skb_to_sack].
+    /// Where the first whole segment begins of a report that begins at `start`: a part of a segment is no arrival
+    /// [Linux: tcp_match_skb_to_sack].
     #[cold]
     pub(super) fn first_whole(&self, start: u64) -> u64 {
         let next = self.first.partition_point(|&(last, _)| last <= start);
@@ -269,24 +273,27 @@ impl Rack {
         }
     }
 
-    /// Records that data that were sent once arrived out of order, `degree` segments behind the highest that had arrived.
+    /// Records that data that were sent once arrived out of order, `degree` segments behind the highest that had
+    /// arrived.
     pub(super) fn on_reordering(&mut self, degree: u64) {
         self.reordered = true;
         self.degree = self.degree.max(degree);
     }
 
-    /// Whether data arrived so far out of order that three later segments are no sign of a loss [Linux: tcp_may_raise_cwnd].
+    /// Whether data arrived so far out of order that three later segments are no sign of a loss
+    /// [Linux: tcp_may_raise_cwnd].
     pub(super) const fn is_disorder_usual(&self) -> bool {
         self.degree > THRESHOLD
     }
 
-    /// A timeout came although as much had arrived above a gap as shows a loss: three later segments are a sign of one again [Linux: tcp_enter_loss].
+    /// A timeout came although as much had arrived above a gap as shows a loss: three later segments are a sign of one
+    /// again [Linux: tcp_enter_loss].
     pub(super) fn forget_degree(&mut self) {
         self.degree = self.degree.min(THRESHOLD);
     }
 
-    /// Records that data arrived twice: a retransmission was not needed, so the reordering window grows by a quarter of the minimum round-trip time, once
-    /// per round trip [RFC8985 §6.2, step 4].
+    /// Records that data arrived twice: a retransmission was not needed, so the reordering window grows by a quarter of
+    /// the minimum round-trip time, once per round trip [RFC8985 §6.2, step 4].
     pub(super) fn on_duplicate(&mut self, una: u64, high: u64) {
         if una >= self.widened_until {
             self.widened_until = high;
@@ -317,7 +324,8 @@ impl Rack {
         self.first.front().map(|&(_, (at, _))| at)
     }
 
-    /// First byte of the last segment sent first; `None` if it is the only one in flight, whose start is the oldest byte in flight.
+    /// First byte of the last segment sent first; `None` if it is the only one in flight, whose start is the oldest
+    /// byte in flight.
     pub(super) fn last_start(&self) -> Option<u64> {
         self.first.len().checked_sub(2).map(|before| self.first[before].0)
     }
@@ -327,8 +335,8 @@ impl Rack {
         self.reordering_deadline != Time::NEVER
     }
 
-    /// Updates the round-trip time, which is that of the present acknowledgement even if segments sent later arrived before: so late data are waited for as long as
-    /// late data take [RFC8985 §6.2, step 2; Linux: tcp_rack_advance].
+    /// Updates the round-trip time, which is that of the present acknowledgement even if segments sent later arrived
+    /// before: so late data are waited for as long as late data take [RFC8985 §6.2, step 2; Linux: tcp_rack_advance].
     pub(super) fn update_rtt(&mut self, now: Time) {
         let (end, at) = std::mem::take(&mut self.arrived);
         if end > 0 {
@@ -345,8 +353,8 @@ impl Rack {
         }
     }
 
-    /// One past the last byte whose first transmission is lost by now (0 for none), and when the last of those that may be lost will be, so that one check
-    /// finds all of them [RFC8985 §6.2, step 5; Linux: tcp_rack_detect_loss].
+    /// One past the last byte whose first transmission is lost by now (0 for none), and when the last of those that may
+    /// be lost will be, so that one check finds all of them [RFC8985 §6.2, step 5; Linux: tcp_rack_detect_loss].
     fn first_lost_by_time(
         &self,
         scoreboard: &Scoreboard,
@@ -370,7 +378,8 @@ impl Rack {
         (end, Time::NEVER)
     }
 
-    /// Removes and returns the first retransmission that is lost by now; otherwise returns when the last of those that may be lost will be.
+    /// Removes and returns the first retransmission that is lost by now; otherwise returns when the last of those that
+    /// may be lost will be.
     fn take_lost_retransmission(
         &mut self,
         reordering_window: Duration,
@@ -405,9 +414,9 @@ impl Rack {
         }
     }
 
-    /// Checks for losses by time and marks them on the scoreboard: of retransmissions, and if `first` of first transmissions. `no_reordering_window`
-    /// means that no reordering window is needed, because enough data arrived above a gap or a recovery is in progress [RFC8985 §6.2, steps
-    /// 4 and 5].
+    /// Checks for losses by time and marks them on the scoreboard: of retransmissions, and if `first` of first
+    /// transmissions. `no_reordering_window` means that no reordering window is needed, because enough data arrived
+    /// above a gap or a recovery is in progress [RFC8985 §6.2, steps 4 and 5].
     pub(super) fn detect(
         &mut self,
         scoreboard: &mut Scoreboard,
@@ -445,8 +454,8 @@ impl Rack {
         }
     }
 
-    /// Sets the timer for a probe after new data were acknowledged up to `una` or sent, if nothing is missing (`clear`). `single_segment` means that
-    /// at most one segment is in flight [RFC8985 §7.2].
+    /// Sets the timer for a probe after new data were acknowledged up to `una` or sent, if nothing is missing
+    /// (`clear`). `single_segment` means that at most one segment is in flight [RFC8985 §7.2].
     pub(super) fn arm_probe(
         &mut self,
         clear: bool,
@@ -490,22 +499,25 @@ impl Rack {
         self.probe = Some((end, retransmitted));
     }
 
-    /// Called when all bytes below `una` are newly acknowledged. Returns whether that answers a probe by retransmission that repaired a loss: then the
-    /// acknowledgement is of data sent after it, and none before said that the probe had arrived twice [RFC8985 §7.4.2].
+    /// Called when all bytes below `una` are newly acknowledged. Returns whether that answers a probe by retransmission
+    /// that repaired a loss: then the acknowledgement is of data sent after it, and none before said that the probe had
+    /// arrived twice [RFC8985 §7.4.2].
     pub(super) fn check_probe(&mut self, una: u64) -> bool {
         self.advanced = true;
         let answered = |probe: &mut (u64, bool)| una > probe.0 || una == probe.0 && !probe.1;
         self.probe.take_if(answered).is_some_and(|(_, retransmitted)| retransmitted)
     }
 
-    /// Called with an acknowledgement of all bytes below `ack` that acknowledges nothing new, or reports that the bytes before `duplicate` arrived twice: if it
-    /// answers a probe by retransmission, the probe was not needed [RFC8985 §7.4.2].
+    /// Called with an acknowledgement of all bytes below `ack` that acknowledges nothing new, or reports that the bytes
+    /// before `duplicate` arrived twice: if it answers a probe by retransmission, the probe was not needed
+    /// [RFC8985 §7.4.2].
     pub(super) fn on_answer_twice(&mut self, ack: u64, duplicate: Option<u64>) {
         self.probe.take_if(|probe| probe.1 && ack >= probe.0 && duplicate.is_none_or(|end| end == probe.0));
     }
 }
 
-/// Maximum of the reordering window, in quarters of the minimum round-trip time [Linux: tcp_rack_update_reo_wnd]. The smoothed round-trip time limits it as well.
+/// Maximum of the reordering window, in quarters of the minimum round-trip time [Linux: tcp_rack_update_reo_wnd]. The
+/// smoothed round-trip time limits it as well.
 const MAX_QUARTERS: u32 = 255;
 /// Recoveries after which the reordering window shrinks [RFC8985 §6.2, step 4; Linux: TCP_RACK_RECOVERY_THRESH].
 const PERSISTENCE: u32 = 16;
@@ -520,8 +532,8 @@ const MAX_ACK_DELAY: Duration = Duration::from_millis(200);
 mod tests {
     use super::*;
 
-    /// RFC 8985 §6.1: a segment has one transmission time, the last. The retransmission at 30 ms replaces the probe's at 10 ms, so that the
-    /// segment is not declared lost twice. The record of another segment stays.
+    /// RFC 8985 §6.1: a segment has one transmission time, the last. The retransmission at 30 ms replaces the probe's
+    /// at 10 ms, so that the segment is not declared lost twice. The record of another segment stays.
     #[test]
     fn the_last_departure_of_a_segment_counts() {
         let at = |millis| Time::ZERO + Duration::from_millis(millis);

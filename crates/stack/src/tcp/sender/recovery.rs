@@ -1,6 +1,7 @@
-//! TCP loss recovery, the part of all modes: begin and end of recovery, proportional rate reduction, the retransmission timer (RFC 6298 §5), explicit congestion
-//! notification (RFC 3168 §6.1), spurious retransmissions (RFC 3522, RFC 4015). And loss recovery without SACK: fast retransmit and fast recovery (RFC 5681 §3.2,
-//! RFC 6582) or slow start (Tahoe). Losses with SACK are detected and retransmitted in `sack.rs`.
+//! TCP loss recovery, the part of all modes: begin and end of recovery, proportional rate reduction, the retransmission
+//! timer (RFC 6298 §5), explicit congestion notification (RFC 3168 §6.1), spurious retransmissions (RFC 3522, RFC
+//! 4015). And loss recovery without SACK: fast retransmit and fast recovery (RFC 5681 §3.2, RFC 6582) or slow start
+//! (Tahoe). Losses with SACK are detected and retransmitted in `sack.rs`.
 
 use contract::{Cause, Congestion, CongestionControl, Count, Cx};
 use units::{Bytes, Time};
@@ -31,8 +32,8 @@ pub(super) struct Recovery {
     pub(super) episode_end: u64,
     /// When the retransmission was sent that may be spurious [RFC3522]; [`Time::NEVER`] for none.
     pub(super) suspect_sent_at: Time,
-    /// First byte in flight when the last recovery began, and the number of its retransmissions that have not arrived twice; `None` if nothing is to be undone
-    /// [Linux: undo_marker, undo_retrans].
+    /// First byte in flight when the last recovery began, and the number of its retransmissions that have not arrived
+    /// twice; `None` if nothing is to be undone [Linux: undo_marker, undo_retrans].
     undo: Option<(u64, u64)>,
     /// The bytes between the first and the last of the present retransmissions.
     resent: (u64, u64),
@@ -66,7 +67,8 @@ impl Recovery {
         !self.by_pipe && !self.recovering
     }
 
-    /// Whether lost data may be retransmitted: in a recovery, and after a timeout until all data sent before it have arrived.
+    /// Whether lost data may be retransmitted: in a recovery, and after a timeout until all data sent before it have
+    /// arrived.
     pub(super) const fn repairs(&self, una: u64) -> bool {
         self.recovering || una < self.recover
     }
@@ -98,7 +100,8 @@ impl Recovery {
         }
     }
 
-    /// Records that `segments` from byte `seq` on arrived twice. Returns whether those are all that the last recovery retransmitted.
+    /// Records that `segments` from byte `seq` on arrived twice. Returns whether those are all that the last recovery
+    /// retransmitted.
     pub(super) fn arrived_twice(&mut self, seq: u64, segments: u64) -> bool {
         let Some((start, count)) = &mut self.undo else { return false };
         if seq < *start || *count == 0 {
@@ -170,14 +173,15 @@ impl<C: CongestionControl> Sender<C> {
         self.timer.start(cx.now());
     }
 
-    /// Fast retransmit without fast recovery (TCP Tahoe): the effect of a timeout, without exponential backoff [J88 §3, appendix D; ns-2:
-    /// TcpAgent::dupack_action].
+    /// Fast retransmit without fast recovery (TCP Tahoe): the effect of a timeout, without exponential backoff
+    /// [J88 §3, appendix D; ns-2: TcpAgent::dupack_action].
     fn retransmit_all(&mut self, cx: &mut Cx<'_>) {
         let in_flight = self.flight_at_loss();
         self.enter_loss(in_flight, true, self.detects_spurious(), cx);
     }
 
-    /// Data in flight when duplicate acknowledgements show a loss, without the segments of limited transmit [RFC5681 §3.2 step 2].
+    /// Data in flight when duplicate acknowledgements show a loss, without the segments of limited transmit
+    /// [RFC5681 §3.2 step 2].
     fn flight_at_loss(&self) -> u64 {
         let segment = self.segment();
         (self.seq.high - self.seq.una).min((self.limits.window / segment).max(1) * segment)
@@ -209,8 +213,8 @@ impl<C: CongestionControl> Sender<C> {
         self.emit(self.seq.una, len, true, cx);
     }
 
-    /// Handles an acknowledgement of `bytes` new bytes during a recovery. `counted` means that the scoreboard has already counted them for
-    /// PRR.
+    /// Handles an acknowledgement of `bytes` new bytes during a recovery. `counted` means that the scoreboard has
+    /// already counted them for PRR.
     #[cold]
     pub(super) fn on_progress(&mut self, bytes: u64, counted: bool, cx: &mut Cx<'_>) {
         let segment = self.segment();
@@ -293,8 +297,8 @@ impl<C: CongestionControl> Sender<C> {
         }
     }
 
-    /// Handles an acknowledgement of all bytes below `ack` with ECE. The window is reduced at most once per window of data [RFC3168
-    /// §6.1.2].
+    /// Handles an acknowledgement of all bytes below `ack` with ECE. The window is reduced at most once per window of
+    /// data [RFC3168 §6.1.2].
     #[cold]
     pub(super) fn on_echo(&mut self, ack: u64, cx: &mut Cx<'_>) {
         cx.count(Count::Marks, 1);
@@ -307,8 +311,8 @@ impl<C: CongestionControl> Sender<C> {
     #[cold]
     pub(super) fn on_timeout(&mut self, cx: &mut Cx<'_>) {
         cx.count(Count::Timeouts, 1);
-        // the threshold does not change for repeated timeouts of the same segment [RFC5681 §3.1], nor, in Linux, during a reduction
-        // [Linux: tcp_enter_loss]
+        // the threshold does not change for repeated timeouts of the same segment [RFC5681 §3.1], nor, in Linux, during
+        // a reduction [Linux: tcp_enter_loss]
         let spreading = self.prr.is_some() && self.recovery.reducing;
         let again = self.timer.rtt().backed_off();
         let first = !again && !spreading;
@@ -326,8 +330,8 @@ impl<C: CongestionControl> Sender<C> {
         self.enter_loss(in_flight, first, may_be_spurious, cx);
     }
 
-    /// Slow start from one segment, over all data in flight. `first`: the controller lowers its threshold. `may_be_spurious`: the retransmission may be
-    /// spurious.
+    /// Slow start from one segment, over all data in flight. `first`: the controller lowers its threshold.
+    /// `may_be_spurious`: the retransmission may be spurious.
     fn enter_loss(&mut self, in_flight: u64, first: bool, may_be_spurious: bool, cx: &mut Cx<'_>) {
         let in_flight = Bytes::new(in_flight);
         let event = Congestion { cause: Cause::Timeout, bytes: in_flight, in_flight, first };
@@ -361,9 +365,9 @@ impl<C: CongestionControl> Sender<C> {
         self.settings.undo && self.settings.time_stamps
     }
 
-    /// Called when new data are acknowledged after a retransmission. If the echoed time stamp is older than the retransmission, it was
-    /// spurious: the first transmission had arrived [RFC3522 §3.2]. Then the controller may restore its window, and sending resumes where it was
-    /// [RFC4015 §3.1].
+    /// Called when new data are acknowledged after a retransmission. If the echoed time stamp is older than the
+    /// retransmission, it was spurious: the first transmission had arrived [RFC3522 §3.2]. Then the controller may
+    /// restore its window, and sending resumes where it was [RFC4015 §3.1].
     #[cold]
     pub(super) fn check_spurious(&mut self, echo: Time, cx: &mut Cx<'_>) {
         let spurious = echo < self.recovery.suspect_sent_at;
@@ -390,16 +394,16 @@ impl<C: CongestionControl> Sender<C> {
 
     // ---- proportional rate reduction
 
-    /// Handles a CE mark with proportional reduction: starts a round in which the window is reduced, unless one is in progress [Linux:
-    /// tcp_try_to_open, tcp_enter_cwr]. `ack` is the acknowledgement number. Returns false if the mark is to be handled as without
-    /// proportional reduction.
+    /// Handles a CE mark with proportional reduction: starts a round in which the window is reduced, unless one is in
+    /// progress [Linux: tcp_try_to_open, tcp_enter_cwr]. `ack` is the acknowledgement number. Returns false if the mark
+    /// is to be handled as without proportional reduction.
     fn reduces_for_mark(&mut self, ack: u64, cx: &mut Cx<'_>) -> bool {
         if self.prr.is_none() {
             return false;
         }
         let Recovery { recovering, reducing, recover, episode_end, .. } = self.recovery;
-        // a round after a mark ends above the data in flight at its start, so that CWR has reached the receiver; a recovery ends with these
-        // data
+        // a round after a mark ends above the data in flight at its start, so that CWR has reached the receiver; a
+        // recovery ends with these data
         let in_round = if reducing && !recovering { ack <= episode_end } else { ack < recover };
         if in_round {
             return true;

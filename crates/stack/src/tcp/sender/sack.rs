@@ -1,5 +1,5 @@
-//! TCP loss recovery with SACK (RFC 2018, RFC 6675), optionally with RACK-TLP (RFC 8985). It updates `scoreboard.rs`, calls the loss detection and the
-//! timers of `rack.rs`, and retransmits.
+//! TCP loss recovery with SACK (RFC 2018, RFC 6675), optionally with RACK-TLP (RFC 8985). It updates `scoreboard.rs`,
+//! calls the loss detection and the timers of `rack.rs`, and retransmits.
 
 use contract::{Ack, Cause, CongestionControl, Cx, Label, Packet, TcpHeader};
 use units::{Bytes, Time};
@@ -10,8 +10,9 @@ use super::rack::EarlyTimer;
 use super::scoreboard::THRESHOLD;
 
 impl<C: CongestionControl> Sender<C> {
-    /// Called before the SACK blocks of an acknowledgement of all bytes below `ack` are read: if it covers data that were sent once and are below data that had arrived
-    /// before, those were reordered [RFC8985 §6.2, step 3; Linux: tcp_clean_rtx_queue, prior_fack].
+    /// Called before the SACK blocks of an acknowledgement of all bytes below `ack` are read: if it covers data that
+    /// were sent once and are below data that had arrived before, those were reordered
+    /// [RFC8985 §6.2, step 3; Linux: tcp_clean_rtx_queue, prior_fack].
     #[cold]
     pub(super) fn check_reordering(&mut self, ack: u64) {
         let segment = self.segment();
@@ -73,8 +74,9 @@ impl<C: CongestionControl> Sender<C> {
         newly_sacked
     }
 
-    /// Reads which data an acknowledgement reports to have arrived twice. With RACK its reordering window grows, once per round trip [RFC8985 §6.2, step 4]. If all that
-    /// the last recovery retransmitted arrived twice, none of it was lost [RFC3708 §2; Linux: tcp_try_undo_dsack].
+    /// Reads which data an acknowledgement reports to have arrived twice. With RACK its reordering window grows, once
+    /// per round trip [RFC8985 §6.2, step 4]. If all that the last recovery retransmitted arrived twice, none of it was
+    /// lost [RFC3708 §2; Linux: tcp_try_undo_dsack].
     #[cold]
     pub(super) fn read_duplicate(&mut self, header: &TcpHeader, cx: &mut Cx<'_>) {
         let Some((start, end)) = header.sack.duplicate(header.ack) else { return };
@@ -89,8 +91,9 @@ impl<C: CongestionControl> Sender<C> {
         }
     }
 
-    /// An acknowledgement reports `newly_sacked` bytes above gaps and nothing in sequence. As in Linux, their round-trip times count, and where data are often late they
-    /// count for the growth of the window as those in sequence do, unless the acknowledgement is older than one before (`old`) [Linux: tcp_ack, old_ack;
+    /// An acknowledgement reports `newly_sacked` bytes above gaps and nothing in sequence. As in Linux, their
+    /// round-trip times count, and where data are often late they count for the growth of the window as those in
+    /// sequence do, unless the acknowledgement is older than one before (`old`) [Linux: tcp_ack, old_ack;
     /// tcp_ack_update_rtt, tcp_may_raise_cwnd].
     #[cold]
     pub(super) fn report_disorder(&mut self, newly_sacked: u64, old: bool, packet: &Packet, cx: &mut Cx<'_>) {
@@ -137,9 +140,10 @@ impl<C: CongestionControl> Sender<C> {
         self.read_allowance();
     }
 
-    /// Bytes that an acknowledgement of all bytes below `ack` delivers, of which its blocks report `newly_sacked`. As in Linux, those that were selectively
-    /// acknowledged before do not count again [Linux: tcp_newly_delivered], and without SACK not those that duplicate acknowledgements stood for, but at least one
-    /// segment [Linux: tcp_remove_reno_sacks]; without proportional reduction they do.
+    /// Bytes that an acknowledgement of all bytes below `ack` delivers, of which its blocks report `newly_sacked`. As
+    /// in Linux, those that were selectively acknowledged before do not count again [Linux: tcp_newly_delivered], and
+    /// without SACK not those that duplicate acknowledgements stood for, but at least one segment
+    /// [Linux: tcp_remove_reno_sacks]; without proportional reduction they do.
     #[cold]
     pub(super) fn delivered(&self, ack: u64, newly_sacked: u64) -> u64 {
         let bytes = ack - self.seq.una;
@@ -171,8 +175,8 @@ impl<C: CongestionControl> Sender<C> {
         scoreboard.is_some_and(|scoreboard| scoreboard.first_hole(self.seq.high, 1).is_none())
     }
 
-    /// Records that all bytes below `una` are acknowledged. Returns whether there is a scoreboard, which then counted the delivered bytes
-    /// for PRR.
+    /// Records that all bytes below `una` are acknowledged. Returns whether there is a scoreboard, which then counted
+    /// the delivered bytes for PRR.
     #[cold]
     pub(super) fn advance_scoreboard(&mut self) -> bool {
         let Some(scoreboard) = &mut self.scoreboard else { return false };
@@ -260,9 +264,9 @@ impl<C: CongestionControl> Sender<C> {
         self.timer.start(cx.now());
     }
 
-    /// Declares lost all data that have not arrived, after a timeout [RFC6675 §5.1]. Arrivals stay recorded, unless the oldest data are among
-    /// them: a receiver that had them would have acknowledged them, so it has discarded all of them [RFC2018 §8; Linux:
-    /// tcp_timeout_mark_lost].
+    /// Declares lost all data that have not arrived, after a timeout [RFC6675 §5.1]. Arrivals stay recorded, unless the
+    /// oldest data are among them: a receiver that had them would have acknowledged them, so it has discarded all of
+    /// them [RFC2018 §8; Linux: tcp_timeout_mark_lost].
     pub(super) fn mark_all_lost(&mut self) {
         let segment = self.segment();
         if let Some(scoreboard) = &mut self.scoreboard {
@@ -299,7 +303,8 @@ impl<C: CongestionControl> Sender<C> {
         }
     }
 
-    /// Sends while the pipe is below the window: lost data, then new data, then data that may be lost [RFC6675 §4: NextSeg, §5 step C].
+    /// Sends while the pipe is below the window: lost data, then new data, then data that may be lost
+    /// [RFC6675 §4: NextSeg, §5 step C].
     #[cold]
     pub(super) fn transmit_by_pipe(&mut self, cx: &mut Cx<'_>) {
         let begin = self.seq.next;
@@ -424,7 +429,8 @@ impl<C: CongestionControl> Sender<C> {
         }
     }
 
-    /// Sets the timer for a tail loss probe after new data were acknowledged or sent, if nothing is missing [RFC8985 §7.2].
+    /// Sets the timer for a tail loss probe after new data were acknowledged or sent, if nothing is missing
+    /// [RFC8985 §7.2].
     pub(super) fn arm_probe(&mut self, now: Time) {
         let clear = self.recovery.is_clear() && !self.seq.all_acknowledged();
         let single_segment = !clear || self.flight() <= self.segment();
@@ -433,8 +439,8 @@ impl<C: CongestionControl> Sender<C> {
         }
     }
 
-    /// Called when the timer expires. Handles a check for losses or a tail loss probe, and returns false for a retransmission timeout
-    /// [RFC8985 §6.3, §7.3].
+    /// Called when the timer expires. Handles a check for losses or a tail loss probe, and returns false for a
+    /// retransmission timeout [RFC8985 §6.3, §7.3].
     pub(super) fn on_early_timer(&mut self, cx: &mut Cx<'_>) -> bool {
         let (now, clear) = (cx.now(), self.recovery.is_clear());
         let Some(rack) = &mut self.rack else { return false };
@@ -497,8 +503,8 @@ impl<C: CongestionControl> Sender<C> {
 
     // ---- delivery rate
 
-    /// Passes the packets that the scoreboard has declared lost since the last call to the controller, if it requests delivery rates. Called before
-    /// any of them is retransmitted.
+    /// Passes the packets that the scoreboard has declared lost since the last call to the controller, if it requests
+    /// delivery rates. Called before any of them is retransmitted.
     #[cold]
     pub(super) fn report_losses(&mut self, cx: &mut Cx<'_>) {
         let (Some(sampler), Some(scoreboard)) = (&mut self.sampler, &mut self.scoreboard) else { return };

@@ -6,8 +6,8 @@ use crate::parts::Ranges;
 
 /// The SACK scoreboard of one sender. It keeps counters, so that the pipe is computed without a walk over the segments.
 ///
-/// Of the bytes from the oldest not acknowledged to the highest sent, some are selectively acknowledged (`sacked`). Of the others, those
-/// below `lost_end` are lost, and those below `retransmitted_end` were retransmitted.
+/// Of the bytes from the oldest not acknowledged to the highest sent, some are selectively acknowledged (`sacked`). Of
+/// the others, those below `lost_end` are lost, and those below `retransmitted_end` were retransmitted.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scoreboard {
     sacked: Ranges,
@@ -21,7 +21,8 @@ pub(super) struct Scoreboard {
     sacked_above_lost: u64,
     /// Bytes of `sacked` below `retransmitted_end`.
     sacked_below_retransmitted: u64,
-    /// Ranges below `retransmitted_end` whose retransmission was lost: the end of each by its start. No byte of them has arrived.
+    /// Ranges below `retransmitted_end` whose retransmission was lost: the end of each by its start. No byte of them
+    /// has arrived.
     lost_retransmissions: BTreeMap<u64, u64>,
     /// Bytes of these.
     lost_again: u64,
@@ -36,7 +37,8 @@ impl Scoreboard {
         self.sacked.is_empty() && self.lost_end == self.una
     }
 
-    /// What has arrived above gaps, what counts as lost and has not arrived, and those of the latter whose retransmission was lost.
+    /// What has arrived above gaps, what counts as lost and has not arrived, and those of the latter whose
+    /// retransmission was lost.
     pub(super) fn ranges(&self) -> [Vec<(u64, u64)>; 3] {
         let mut lost = Vec::new();
         self.for_each_missing(self.una, self.lost_end, |low, high| lost.push((low, high)));
@@ -95,7 +97,8 @@ impl Scoreboard {
         at >= self.retransmitted_end
     }
 
-    /// Declares the retransmission of `[start, end)` lost if nothing of it has arrived. Returns the number of bytes newly lost.
+    /// Declares the retransmission of `[start, end)` lost if nothing of it has arrived. Returns the number of bytes
+    /// newly lost.
     pub(super) fn mark_retransmission_lost(&mut self, start: u64, end: u64) -> u64 {
         let before = self.lost_retransmissions.range(..end).next_back();
         let recorded = before.is_some_and(|piece| *piece.1 > start);
@@ -109,7 +112,8 @@ impl Scoreboard {
         end - start
     }
 
-    /// Calls `with` for each range that was declared lost since the last call and was not retransmitted; bytes within it may have arrived.
+    /// Calls `with` for each range that was declared lost since the last call and was not retransmitted; bytes within
+    /// it may have arrived.
     pub(super) fn take_newly_lost(&mut self, mut with: impl FnMut(u64, u64)) {
         let start = self.told_end.max(self.retransmitted_end);
         if start < self.lost_end {
@@ -180,8 +184,8 @@ impl Scoreboard {
         self.una = una;
     }
 
-    /// One past the last byte that the arrivals show to be lost: at least three separate ranges above it have arrived, or more than two
-    /// segments' worth of bytes [RFC6675 §4: IsLost].
+    /// One past the last byte that the arrivals show to be lost: at least three separate ranges above it have arrived,
+    /// or more than two segments' worth of bytes [RFC6675 §4: IsLost].
     pub(super) fn lost_below(&self, segment: u64) -> u64 {
         let (mut ranges, mut bytes) = (0, 0);
         for range in self.sacked.as_slice().iter().rev() {
@@ -251,7 +255,8 @@ impl Scoreboard {
         }
     }
 
-    /// The next bytes below the highest arrival that were not retransmitted, whether lost or not [RFC6675 §4: NextSeg rule 3].
+    /// The next bytes below the highest arrival that were not retransmitted, whether lost or not
+    /// [RFC6675 §4: NextSeg rule 3].
     pub(super) fn next_unsacked(&self, segment: u64) -> Option<(u64, u64)> {
         self.next_hole(self.sacked.end()?, segment)
     }
@@ -342,8 +347,9 @@ mod tests {
         assert!(scoreboard.is_clear());
     }
 
-    /// A lost retransmission leaves the pipe once, however often its loss is detected. Segment 0 is missing below the arrivals 1 to 4 of
-    /// twenty: 15 others and its retransmission are in flight, then the 15 alone, and 16 after the next retransmission.
+    /// A lost retransmission leaves the pipe once, however often its loss is detected. Segment 0 is missing below the
+    /// arrivals 1 to 4 of twenty: 15 others and its retransmission are in flight, then the 15 alone, and 16 after the
+    /// next retransmission.
     #[test]
     fn a_retransmission_is_declared_lost_once() {
         let mut scoreboard = scoreboard(&[(1, 5)]);

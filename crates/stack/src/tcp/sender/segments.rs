@@ -1,12 +1,14 @@
-//! How many segments an acknowledgement completes: a segment counts once, when its last byte is acknowledged, so that a receiver that acknowledges parts of
-//! segments (ACK division) gains nothing \[RFC3465 §2.1; Linux: tcp_clean_rtx_queue\].
+//! How many segments an acknowledgement completes: a segment counts once, when its last byte is acknowledged, so that a
+//! receiver that acknowledges parts of segments (ACK division) gains nothing
+//! \[RFC3465 §2.1; Linux: tcp_clean_rtx_queue\].
 
 use std::collections::VecDeque;
 
 /// The segments in flight, as far as their ends are needed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SegmentEnds {
-    /// End of the last segment that is acknowledged as a whole. From there on segments are full, up to the first short one.
+    /// End of the last segment that is acknowledged as a whole. From there on segments are full, up to the first short
+    /// one.
     complete: u64,
     /// Bytes after it that are acknowledged already, and counted in no segment.
     partial: u64,
@@ -37,8 +39,8 @@ impl SegmentEnds {
         (self.complete, self.partial) = (una, 0);
     }
 
-    /// An acknowledgement of all bytes below `ack` delivers `bytes` that were not delivered before. Returns the number of segments that it completes, of
-    /// which a short one counts as a whole one.
+    /// An acknowledgement of all bytes below `ack` delivers `bytes` that were not delivered before. Returns the number
+    /// of segments that it completes, of which a short one counts as a whole one.
     #[inline]
     pub(super) fn complete(&mut self, ack: u64, bytes: u64, segment: u64) -> u32 {
         let is_next = bytes == segment && self.partial == 0 && ack == self.complete + segment;
@@ -75,7 +77,8 @@ mod tests {
         assert_eq!(ends.complete(6200, 1600, 1000), 2);
     }
 
-    /// 125 and 500 complete nothing, 1000 one segment, 2250 another, 3000 the third. 3300 is a part of the fourth, which is short and ends at 3400.
+    /// 125 and 500 complete nothing, 1000 one segment, 2250 another, 3000 the third. 3300 is a part of the fourth,
+    /// which is short and ends at 3400.
     #[test]
     fn a_part_of_a_segment_counts_when_the_segment_is_complete() {
         let mut ends = SegmentEnds::default();

@@ -1,13 +1,14 @@
-//! The send buffer of Linux, which counts memory: it limits how far the sender runs ahead of a segment that is not acknowledged.
+//! The send buffer of Linux, which counts memory: it limits how far the sender runs ahead of a segment that is not
+//! acknowledged.
 
 use units::Bytes;
 
 /// Payload between the oldest byte not acknowledged and the next byte to send.
 ///
-/// The kernel counts the memory of the segments and not their payload. The buffer grows when the application fills it before the congestion
-/// window is full, to twice what a window takes \[Linux: tcp_sndbuf_expand\]. Segments above a hole stay in it, so a retransmission that is
-/// lost again and again stops new data, which lets it pass. Application data that was never sent counts in the kernel as well and does not
-/// here: it delays nothing.
+/// The kernel counts the memory of the segments and not their payload. The buffer grows when the application fills it
+/// before the congestion window is full, to twice what a window takes \[Linux: tcp_sndbuf_expand\]. Segments above a
+/// hole stay in it, so a retransmission that is lost again and again stops new data, which lets it pass. Application
+/// data that was never sent counts in the kernel as well and does not here: it delays nothing.
 #[derive(Clone, Debug)]
 pub(super) struct SendBuffer(Option<Box<Size>>);
 
@@ -23,7 +24,8 @@ struct Size {
 
 /// Memory of a segment beside its payload \[Linux: SKB_TRUESIZE(MAX_TCP_HEADER), 64 bits\].
 const OVERHEAD: u64 = 1280;
-/// Parts of the memory that the kernel assumes for a segment when it sizes the buffer: headers and `skb_shared_info`, then `sk_buff`.
+/// Parts of the memory that the kernel assumes for a segment when it sizes the buffer: headers and `skb_shared_info`,
+/// then `sk_buff`.
 const HEADERS: u64 = 320 + 320;
 const DESCRIPTOR: u64 = 256;
 

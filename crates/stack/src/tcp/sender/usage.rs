@@ -1,5 +1,5 @@
-//! How much of the congestion window is used: whether it limits the connection, so that it may grow, and its decay while it is not used
-//! \[RFC2861, RFC7661; Linux: tcp_cwnd_validate\].
+//! How much of the congestion window is used: whether it limits the connection, so that it may grow, and its decay
+//! while it is not used \[RFC2861, RFC7661; Linux: tcp_cwnd_validate\].
 
 use contract::{CongestionControl, Cx};
 use units::{Bytes, Time};
@@ -50,7 +50,8 @@ impl Usage {
 }
 
 impl<C: CongestionControl> Sender<C> {
-    /// Whether the window may grow: it was full in this round, or slow start doubles what is used of it [Linux: tcp_is_cwnd_limited].
+    /// Whether the window may grow: it was full in this round, or slow start doubles what is used of it
+    /// [Linux: tcp_is_cwnd_limited].
     #[inline]
     pub(super) fn is_window_limited(&self) -> bool {
         self.usage.full || self.doubles_usage()
@@ -75,7 +76,8 @@ impl<C: CongestionControl> Sender<C> {
         }
     }
 
-    /// Tells the controller of a window that was not used for a retransmission timeout [Linux: tcp_cwnd_validate, tcp_cwnd_application_limited].
+    /// Tells the controller of a window that was not used for a retransmission timeout
+    /// [Linux: tcp_cwnd_validate, tcp_cwnd_application_limited].
     #[inline(never)]
     fn decay_unused_window(&mut self, out: u64, cx: &mut Cx<'_>) {
         let now = cx.now();
