@@ -110,8 +110,8 @@ pub enum Event {
 /// A congestion-control module of Linux [struct tcp_congestion_ops].
 pub trait Module {
     /// Whether the round-trip time of [`Module::pkts_acked`] is that of the newest segment that arrived, as in Linux.
-    /// It costs a record for each segment in flight. Otherwise it is that of the echoed timestamp, the oldest segment
-    /// of a delayed acknowledgement.
+    /// It costs a record for each segment in flight. Otherwise it is that of the transport: over the TCP of the RFCs that of
+    /// the echoed timestamp, the oldest segment of a delayed acknowledgement.
     const NEWEST_RTT: bool;
 
     /// The growth of the window after `acked` segments, outside reductions [cong_avoid].
@@ -157,8 +157,8 @@ pub struct Linux<M> {
     prior: Option<(u64, u64)>,
     /// Whether the window is being reduced to the threshold [TCP_CA_Recovery, TCP_CA_CWR].
     reducing: bool,
-    /// Whether the last acknowledgement ends the reduction.
-    ending: bool,
+    /// Whether the last acknowledgement is of data that left after the reduction, which is then over.
+    ended: bool,
     /// What was acknowledged and waits for the sample of its round-trip time.
     pending: Option<Pending>,
     /// Segments of the current acknowledgement that let the window grow if it ends the reduction.
@@ -206,7 +206,7 @@ impl<M: Module> Linux<M> {
             initial,
             prior: None,
             reducing: false,
-            ending: false,
+            ended: false,
             pending: None,
             deferred: 0,
         };
@@ -279,14 +279,15 @@ impl<M: Module> CongestionControl for Linux<M> {
         // no growth in a reduction [tcp_cong_control], which an echoed mark begins; the acknowledgement that ends one
         // counts once the window is the threshold
         let open = !ack.recovering && !ack.marked;
-        if open && self.ending {
-            // a transport that does not tell of episodes, as consumers of named data
-            self.reducing = false;
-        }
-        self.ending = open && self.reducing;
         let grows = open && !self.reducing;
-        let packets = if grows { u64::from(ack.packets) } else { 0 };
-        self.deferred = if grows { 0 } else { u64::from(ack.packets) };
+        let acked = u64::from(ack.packets);
+        let packets = if grows { acked } else { 0 };
+        self.deferred = match (grows, self.ended && open) {
+            (true, _) => 0,
+            (_, true) => self.deferred + acked,
+            _ => acked,
+        };
+        self.ended = open && !grows;
         if M::NEWEST_RTT {
             let earlier = self.pending.take().unwrap_or(Pending { bytes: 0, packets: 0, grows });
             let (bytes, packets) = (earlier.bytes + bytes, earlier.packets + packets);
@@ -342,7 +343,7 @@ impl<M: Module> CongestionControl for Linux<M> {
             } else {
                 self.socket.cwnd = self.socket.ssthresh;
             }
-            (self.reducing, self.ending) = (!timeout, false);
+            (self.reducing, self.ended) = (!timeout, false);
         }
         if timeout {
             self.reducing = false;
@@ -368,7 +369,6 @@ impl<M: Module> CongestionControl for Linux<M> {
     fn on_recovered(&mut self, cause: Cause, cx: &mut Cx<'_>) {
         if cause != Cause::Timeout {
             // tcp_end_cwnd_reduction
-            self.ending = false;
             if std::mem::take(&mut self.reducing) {
                 self.socket.cwnd = self.socket.ssthresh;
             }
@@ -377,6 +377,7 @@ impl<M: Module> CongestionControl for Linux<M> {
         self.event(Event::Open);
         // the acknowledgement that ends the reduction lets the window grow             [tcp_ack: tcp_fastretrans_alert, tcp_cong_control]
         let deferred = std::mem::take(&mut self.deferred);
+        self.ended = false;
         if deferred > 0 {
             self.module.cong_avoid(&mut self.socket, deferred, cx);
         }
