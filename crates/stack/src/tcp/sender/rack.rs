@@ -197,18 +197,31 @@ impl Rack {
         }
     }
 
-    /// Where the first whole segment begins of a report that begins at `start`: a part of a segment is no arrival
+    /// The whole segments of `[start, end)`, which is reported to have arrived: a part of a segment is no arrival
     /// [Linux: tcp_match_skb_to_sack].
     #[cold]
-    pub(super) fn first_whole(&self, start: u64) -> u64 {
-        let next = self.first.partition_point(|&(last, _)| last <= start);
-        let begins = next.checked_sub(1).is_some_and(|before| self.first[before].0 == start)
-            || self
-                .retransmissions
-                .range(..=start)
-                .next_back()
-                .is_some_and(|(&low, sent)| low == start || sent.0 == start);
-        if begins { start } else { self.first.get(next).map_or(start, |&(last, _)| last) }
+    pub(super) fn whole(&self, start: u64, end: u64, una: u64) -> (u64, u64) {
+        if self.first.back().is_none_or(|&(last, _)| last < end) {
+            return (start, end);
+        }
+        let after = |at: u64| self.first.partition_point(|&(last, _)| last <= at);
+        // ends of segments are beginnings of the next, and retransmissions may have others
+        let is_boundary = |at: u64| {
+            at == una
+                || after(at).checked_sub(1).is_some_and(|before| self.first[before].0 == at)
+                || self.retransmissions.contains_key(&at)
+                || self.retransmissions.range(..at).next_back().is_some_and(|(_, sent)| sent.0 == at)
+        };
+        let start = match self.first.get(after(start)) {
+            Some(&(last, _)) if !is_boundary(start) => last,
+            _ => start,
+        };
+        let end = match after(end).checked_sub(1) {
+            _ if is_boundary(end) => end,
+            Some(before) => self.first[before].0,
+            None => una,
+        };
+        (start, end)
     }
 
     /// The same of `[start, end)`, which is newly acknowledged above a gap.

@@ -36,13 +36,14 @@ impl<C: CongestionControl> Sender<C> {
         let (mut newly_sacked, mut behind) = (0, 0);
         let highest_sacked = scoreboard.highest_sacked();
         let (min, recover) = (self.timer.rtt().min(), self.recovery.recover);
-        for (mut start, end) in header.sack.arrived(header.ack) {
-            if end <= self.seq.high {
-                // segments are full up to the first short one, so that most reports begin at a multiple
+        let (una, high) = (self.seq.una, self.seq.high);
+        for (mut start, mut end) in header.sack.arrived(header.ack) {
+            if end <= high {
+                let full = |at: u64| at == high || at.wrapping_sub(una) % segment == 0;
                 if let Some(rack) = &self.rack
-                    && start.wrapping_sub(self.seq.una) % segment != 0
+                    && !(self.segment_ends.are_full() && full(start) && full(end))
                 {
-                    start = rack.first_whole(start);
+                    (start, end) = rack.whole(start, end, una);
                 }
                 scoreboard.for_each_missing(start, end, |low, high| {
                     if let Some(sampler) = &mut self.sampler {

@@ -30,6 +30,12 @@ impl SegmentEnds {
         }
     }
 
+    /// Whether all segments in flight are full.
+    #[inline]
+    pub(super) fn are_full(&self) -> bool {
+        self.short.as_ref().is_none_or(|short| short.0.is_empty())
+    }
+
     /// All bytes from `una` on are retransmitted, perhaps in other segments.
     #[cold]
     pub(super) fn restart(&mut self, una: u64) {
@@ -44,7 +50,7 @@ impl SegmentEnds {
     #[inline]
     pub(super) fn complete(&mut self, ack: u64, bytes: u64, segment: u64) -> u32 {
         let is_next = bytes == segment && self.partial == 0 && ack == self.complete + segment;
-        if is_next && self.short.as_ref().is_none_or(|short| short.0.is_empty()) {
+        if is_next && self.are_full() {
             self.complete = ack;
             return 1;
         }
