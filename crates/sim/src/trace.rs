@@ -48,7 +48,12 @@ pub const SERIES: &[(&str, &str, &str, &str)] = &[
         "port",
         "bits transmitted in the interval / bits that the link could have transmitted",
     ),
-    ("drops", "packets", "port", "packets dropped in the interval"),
+    (
+        "drops",
+        "packets",
+        "port",
+        "packets dropped there in the interval; those that a node drops, for lack of a route, are in no series",
+    ),
     (
         "queue_marks",
         "packets",

@@ -177,7 +177,7 @@ pub const METRICS: &[Metric] = metrics! {
         "rate_bps" ["bps"] at "link": "bits that it could have transmitted / measured time: its mean rate, with changes by events and traces, and zero while it was down; empty for an unlimited rate";
         "delay_s" ["s"] at "link": "its propagation delay averaged over the measured time: events and traces change it; without the variation by jitter";
         "offered_packets" ["packets"] at "queue": "packets offered to its queue";
-        "sent_packets" ["packets"] at "link": "packets whose transmission started";
+        "sent_packets" ["packets"] at "link": "packets whose transmission started, and was not cut off because the link went down";
         "sent_bytes" ["bytes"] at "link": "bytes transmitted; of a packet in transmission when the measured time begins or ends, its part";
         "utilisation" ["1"] at "link": "bits transmitted, as in sent_bytes / bits that it could have transmitted while it was up";
         "queue_packets" ["packets"] at "queue": "time average of the packets in the queue, the packet in transmission excluded";
