@@ -315,7 +315,7 @@ def test_a_folder_that_is_no_study_is_called_what_it_is(
         assert "is a part of a study\nhint: give the study: study\n" in capsys.readouterr().err
     Path("study/sweep.json").unlink()
     assert call(["query", "study", "from runs"]) == 2
-    assert "holds runs of a sweep, but no sweep.json\nhint: the same" in capsys.readouterr().err
+    assert "holds runs of a sweep, but no sweep.json\nhint: repeat" in capsys.readouterr().err
     with pytest.raises(tw.ResultError, match=r"holds no sweep: sweep\.json is missing"):
         tw.SweepResult.load("study")
 

@@ -124,7 +124,7 @@ def test_the_number_that_decides_is_printed_with_its_limit_and_unit():
     ],
 )
 def test_no_unit_is_printed_twice(name, unit, text):
-    judged = _judge.judge(claim("R", accept=(f"{name} <= 2",)), {name: Quantity((1.134,), unit)}, quick=False)
+    judged = _judge.judge(claim("R", accept=(f"{name} <= 2",)), {name: Quantity((1.134,), unit)})
     assert check_texts(judged) == [text]
 
 
