@@ -128,6 +128,7 @@ def test_every_help_text_begins_with_a_verb_and_exit_codes_are_stated(
             "Give",
             "Ignore",
             "Import",
+            "Judge",
             "Control",
             "Do",
             "Listen",
