@@ -129,6 +129,7 @@ def test_every_help_text_begins_with_a_verb_and_exit_codes_are_stated(
             "Ignore",
             "Import",
             "Judge",
+            "Search",
             "Control",
             "Do",
             "Listen",
