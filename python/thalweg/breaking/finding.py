@@ -61,7 +61,7 @@ class Finding:
         return Scenario.from_tree(self.tree).run(seed=self.seeds[0])
 
     def in_emulation(self, run: Emulate | None = None) -> Finding:
-        """The same with the result in emulation with the first seed, which takes as long as the run."""
+        """The finding with its result in emulation with the first seed, which takes as long as the run."""
         emulated = emulate(self.wanted, self.network, self.tree, self.seeds[0], run)
         return replace(self, emulated=emulated)
 

@@ -23,7 +23,7 @@ def alone(
 ) -> Tree:
     """One flow `x` of any family over one bottleneck: to a host, to a group behind it, or from a producer of named data.
 
-    `rtt_ms` is without queueing and serialisation; `keys` are those of the flow. Data pass the bottleneck forward.
+    `rtt_ms` is without queueing and serialisation; `keys` are keys of the flow. Data pass the bottleneck forward.
     """
     edge_ms = min(1.0, rtt_ms / 8)
     link = {"delay": f"{rtt_ms / 2 - 2 * edge_ms:g} ms", **link}
