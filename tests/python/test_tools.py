@@ -110,6 +110,24 @@ def test_the_studio_and_the_runs_do_not_import_the_commands(tmp_path: Path) -> N
     assert "studio/app.py must not import `thalweg.cli.output.quoted`" in problems[1]
 
 
+def test_every_place_has_the_version_of_the_workspace() -> None:
+    def text(name: str) -> str:
+        return (ROOT / name).read_text(encoding="utf-8")
+
+    version = tomllib.loads(text("Cargo.toml"))["workspace"]["package"]["version"]
+    assert re.findall(r"^## (\d\S*)", text("CHANGELOG.md"), re.MULTILINE)[0] == version
+    assert re.findall(r"^version: (.*)", text("CITATION.cff"), re.MULTILINE) == [version]
+    assert tomllib.loads(text("papers/pyproject.toml"))["project"]["version"] == version
+    assert f'"thalweg {version}"' in text("packaging/data/share/man/man1/thalweg.1")
+    named = re.findall(r"thalweg(?:_papers)?-(\d[\d.]*\d)-", text("docs/guide/1-first-run.md"))
+    assert set(named) == {version}
+    for lock in ("Cargo.lock", "fuzz/Cargo.lock"):
+        packages = tomllib.loads(text(lock))["package"]
+        ours = {p["name"]: p["version"] for p in packages if "source" not in p and p["name"] != "fuzz"}
+        assert len(ours) > 10
+        assert set(ours.values()) == {version}
+
+
 def test_the_papers_have_the_version_of_the_library() -> None:
     project = tomllib.loads((ROOT / "papers/pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert project["version"] == thalweg.__version__
