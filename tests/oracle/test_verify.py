@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import cast
 
 import polars
 import pytest
 
 import thalweg as tw
 from cli_calls import asked, refused_after
+from oracle import assert_verified
 from thalweg.cli import call
 
 SCENARIO = """\
@@ -118,3 +120,22 @@ def test_the_record_changes_nothing(tmp_path: Path) -> None:
 
     scenario = tw.Scenario.from_toml(SCENARIO)
     assert record_run(scenario.plan(), tmp_path).trace_hash == scenario.run().trace_hash
+
+
+class Differing:
+    """A scenario whose plan and whose run are two runs, as if the fast paths differed from the slow path."""
+
+    def __init__(self) -> None:
+        self.scenario = tw.Scenario.from_toml(SCENARIO)
+
+    def plan(self) -> tw.Plan:
+        return self.scenario.plan(seed=2)
+
+    def run(self) -> tw.Result:
+        return self.scenario.run(seed=1)
+
+
+def test_paths_that_differ_are_named() -> None:
+    with pytest.raises(AssertionError, match="the fast paths and the slow path are not one run") as caught:
+        assert_verified(cast("tw.Scenario", Differing()))
+    assert "version" not in str(caught.value)
