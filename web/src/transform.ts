@@ -115,6 +115,25 @@ export function quantile(sorted: Float64Array, share: number): number {
   return sorted[Math.min(Math.max(Math.ceil(share * sorted.length) - 1, 0), sorted.length - 1)]!;
 }
 
+/** The `count` lines with the largest mean magnitudes, in their order; missing values do not count. */
+export function largest(lines: readonly Line[], count: number): readonly Line[] {
+  if (lines.length <= count) return lines;
+  const means = new Map(lines.map((line) => [line, magnitude(line.values)]));
+  const kept = new Set([...lines].sort((one, other) => means.get(other)! - means.get(one)!).slice(0, count));
+  return lines.filter((line) => kept.has(line));
+}
+
+/** The mean magnitude of the known values; 0 without one. */
+function magnitude(values: Float64Array): number {
+  let [sum, known] = [0, 0];
+  for (const value of values) {
+    if (Number.isNaN(value)) continue;
+    sum += Math.abs(value);
+    known++;
+  }
+  return known ? sum / known : 0;
+}
+
 /**
  * Indices of the points that suffice for a line over `buckets` columns of pixels: first, minimum, maximum and last of each.
  * NaN ends a bucket's run, so that gaps stay.

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { ChartData, Subject } from "../src/data";
 import { number, ticks } from "../src/format";
 import { csv } from "../src/save";
-import { binned, distribution, grouped, quantile, smoothed, thinned, within } from "../src/transform";
+import { binned, distribution, grouped, largest, quantile, smoothed, thinned, within } from "../src/transform";
 
 const column = (...values: number[]) => Float64Array.from(values);
 
@@ -75,4 +75,13 @@ test("numbers have four significant digits", () => {
 test("ticks are round and cover the range", () => {
   expect(ticks(0, 1, 5)).toEqual([0, 0.2, 0.4, 0.6, 0.8, 1]);
   expect(ticks(0, 23.7, 5)).toEqual([0, 5, 10, 15, 20]);
+});
+
+test("the largest lines are listed in their order, wherever they are", () => {
+  const lines = Array.from({ length: 14 }, (_, at) => ({ key: `l${at + 1}`, label: "", colour: "", dash: [], values: column(at + 1, NaN, -at - 1) }));
+  lines[1] = { ...lines[1]!, values: column(NaN, NaN, NaN) };
+  lines[13] = { ...lines[13]!, values: column(-100, NaN, 100) };
+  const keys = largest(lines, 12).map((line) => line.key);
+  expect(keys).toEqual(["l3", "l4", "l5", "l6", "l7", "l8", "l9", "l10", "l11", "l12", "l13", "l14"]);
+  expect(largest(lines.slice(0, 12), 12).map((line) => line.key)).toContain("l2");
 });
