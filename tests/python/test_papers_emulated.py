@@ -384,6 +384,33 @@ def test_options_that_do_not_go_together_are_refused(
     assert hint in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--with", "deviation=mean"],
+        ["--search"],
+        ["--readings"],
+        ["--set", "flows.tcp.params.gamma=0.3"],
+    ],
+)
+def test_a_study_in_real_time_only_refuses_what_needs_simulations(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    def started(*_given: object, **_settings: object) -> int:
+        raise AssertionError("an emulation was started")
+
+    monkeypatch.setattr("thalweg.cli.reproduce._run_emulated", started)
+    assert call(["reproduce", "agreement", *words, "--out", str(tmp_path)]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert f"`{words[0]}` works with simulations only" in said
+    assert "`agreement` runs in real time only" in said
+
+
+def test_scenarios_of_a_study_in_real_time_only_can_be_written(tmp_path: Path):
+    assert call(["reproduce", "agreement", "--quick", "--export", str(tmp_path)]) == 0
+    assert len(list(tmp_path.glob("*.toml"))) > 1
+
+
 def test_every_kind_of_the_grid_exists():
     cells = list(itertools.product(agreement.BUFFERS_BDP, agreement.MBPS, agreement.RTT_MS))
     assert len(agreement.GRID) == len(agreement.LIGHT_GRID) == len(cells)

@@ -191,7 +191,19 @@ def reproduce(
     if paper not in known:
         raise CommandError(f"no paper or comparison is called `{paper}`", nearest(paper, known))
     study = papers.find(paper)
+    simulated_only = {
+        "--with": together,
+        "--search": search,
+        "--readings": readings,
+        "--set": overrides and export is None,
+    }
+    if study.only_emulated and (refused := [option for option, value in simulated_only.items() if value]):
+        raise CommandError(
+            f"`{refused[0]}` works with simulations only, and `{paper}` runs in real time only",
+            f"thalweg reproduce {paper}",
+        )
     _check_changes(overrides, export, figure or claim, other=live or emulate or readings or search)
+    emulate = emulate or study.only_emulated
     if together and (readings or search or live or emulate or overrides or export is not None):
         raise CommandError(
             "`--with` excludes `--readings`, `--search`, `--set`, `--export`, `--live` and `--emulate`",
@@ -217,7 +229,7 @@ def reproduce(
                 f"`--live` works with {', '.join(available)} only", f"thalweg reproduce {available[0]} --live"
             )
         return _run_live(study, out or Path("out") / f"{paper}-live", full=full, json=json)
-    if emulate or study.only_emulated:
+    if emulate:
         if study.emulated is None:
             available = _studies_with(lambda other: other.emulated)
             raise CommandError(f"`{paper}` has no emulation", f"emulations exist for {', '.join(available)}")
