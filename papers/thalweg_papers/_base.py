@@ -23,6 +23,10 @@ Sample = dict[str, Any]
 """The stored values of one run: numbers, and arrays of numbers."""
 
 
+class NothingMeasuredError(ArithmeticError):
+    """A run or a claim has nothing to measure, such as a ratio to what does not happen with some readings."""
+
+
 def mapping_loader(package: str, name: str, module: str) -> Callable[[], dict[Any, Any]]:
     """A function that returns the mapping of this name in a module of a package, which it imports when it is called.
 
@@ -202,8 +206,11 @@ class Measure:
     """Times that the function uses, by the name that the text of a claim has in braces."""
 
     def __call__(self, samples: Samples) -> Measured:
-        """The quantities."""
-        return self.function(samples)
+        """The quantities. Raises `NothingMeasuredError` for a ratio to nothing."""
+        try:
+            return self.function(samples)
+        except ZeroDivisionError as error:
+            raise NothingMeasuredError("a ratio to something that does not happen") from error
 
 
 def measure(*experiments: ExperimentKey, **spans: Span) -> Callable[[Callable[[Samples], Measured]], Measure]:

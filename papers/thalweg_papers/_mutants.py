@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from ._base import Experiment, ExperimentKey, Measured, Quantity, Samples
+from ._base import Experiment, ExperimentKey, Measured, NothingMeasuredError, Quantity, Samples
 from ._claims import Check, Claim
 from ._judge import result
 
@@ -81,7 +81,7 @@ def _exchanged(
     for pair in dict.fromkeys(pair for experiment in known for pair in experiment.schemes):
         try:
             other = claim.measure(samples.exchanged(pair, [e.name for e in known if pair in e.schemes]))
-        except (KeyError, ZeroDivisionError):
+        except (KeyError, NothingMeasuredError):
             # the other scheme does not have what is measured
             continue
         if any(other[check.name].values != measured[check.name].values for check in satisfied):

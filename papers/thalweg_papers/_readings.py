@@ -154,7 +154,7 @@ def compare(
     on: str | Client | None,
 ) -> Comparison:
     """Runs each option by itself over the claims that its experiments feed. See `thalweg_papers.compare_readings`."""
-    from . import _judge, _runner
+    from . import _runner
 
     readings, experiments = tuple(paper.readings()), paper.experiments()
     claims = _runner.check_measures(paper.claims(), experiments)
@@ -190,8 +190,11 @@ def compare(
         collected = _runner.collect(
             [(run, samples[run.key]) for run in (*(needed[case] if case else ()), *taken)]
         )
-        measured = ((claim, claim.measure(collected)) for claim in of if claim.measure)
-        return {claim.id: _judge.judge(claim, found, scale=scale) for claim, found in measured}
+        return {
+            claim.id: _runner.judge_one(claim, claim.measure, collected, scale)[0]
+            for claim in of
+            if claim.measure
+        }
 
     usual = judge_claims(
         None,

@@ -27,6 +27,9 @@ from ._base import (
     ExperimentKey,
     Figure,
     FigureSpec,
+    Measure,
+    Measured,
+    NothingMeasuredError,
     Paper,
     Sample,
     Samples,
@@ -68,7 +71,10 @@ class Run:
         if not result.complete:
             return None
         wrong = violated(result)
-        sample = self.experiment.extract(result, self.variant, self.scale)
+        try:
+            sample = self.experiment.extract(result, self.variant, self.scale)
+        except ZeroDivisionError as error:
+            raise NothingMeasuredError(f"{self.label}: nothing to measure") from error
         return {
             **sample,
             "trace_hash": result.trace_hash,
@@ -380,13 +386,30 @@ def judge_claims(
             continue
         # A claim that rests on no run belongs to the whole paper, not to one of its figures.
         if (whole or measure.experiments) and all(samples.has(name) for name in measure.experiments):
-            measured = measure(samples)
-            row = _judge.judge(claim, measured, scale=scale)
-            row["one_run"] = without_chance(samples, measure.experiments)
+            row, measured = judge_one(claim, measure, samples, scale)
             # what a row by construction refuses is no merit of the table
             if row["verdict"] != "not testable" and claim.evidence != "by construction":
                 row["mutants"] = _mutants.run_mutants(claim, measured, samples, experiments)
             yield row
+
+
+def judge_one(
+    claim: _claims.Claim, measure: Measure, samples: Samples, scale: Scale
+) -> tuple[dict[str, Any], Measured]:
+    """A claim with its verdict, and what was measured; "not testable" where the runs have nothing to measure."""
+    measured: Measured = {}
+    try:
+        measured = measure(samples)
+        row = _judge.judge(claim, measured, scale=scale)
+    except NothingMeasuredError as error:
+        row = nothing_measured(claim, error)
+    row["one_run"] = without_chance(samples, measure.experiments)
+    return row, measured
+
+
+def nothing_measured(claim: _claims.Claim, why: Exception) -> dict[str, Any]:
+    """The result of a claim whose runs have nothing to measure."""
+    return _judge.not_testable(replace(claim, reason=f"nothing is measured in these runs: {why}"))
 
 
 def without_chance(samples: Samples, experiments: Iterable[ExperimentKey]) -> bool:
@@ -470,6 +493,7 @@ __all__ = [
     "find_claim",
     "find_figure",
     "judge_claims",
+    "judge_one",
     "notes",
     "plan",
     "reproduce_study",

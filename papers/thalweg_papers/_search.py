@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from thalweg.errors import ScenarioError
 
-from . import _joint, _judge, _runner
-from ._base import Experiment, ExperimentKey, Paper, Sample, Samples, seeds_of
+from . import _joint, _runner
+from ._base import Experiment, ExperimentKey, NothingMeasuredError, Paper, Sample, Samples, seeds_of
 from ._joint import Count, Half, Joint, SearchFacts, Setting
 
 if TYPE_CHECKING:
@@ -27,6 +27,9 @@ Chosen = tuple[str, ...]
 
 Rows = dict[str, dict[str, Any]]
 """Judged claims by id."""
+
+NO_ROW = (ScenarioError, NothingMeasuredError)
+"""What readings that no scenario takes together raise, and those that leave an experiment nothing to measure."""
 
 BETTER = ("reproduced", "partly", "not reproduced", "not testable")
 
@@ -84,8 +87,10 @@ def search(
     trials.limit = combinations
     best, exhausted = _best(trials, starts, random.Random(seed))
     default = trials.default
-    training = {chosen: trials.rows(chosen, held_out=False) for chosen in (default, best)}
-    held_out = {chosen: trials.rows(chosen, held_out=True) for chosen in (default, best)}
+    training, held_out = (
+        {chosen: trials.rows_or_none_testable(chosen, held_out=half) for chosen in (default, best)}
+        for half in (False, True)
+    )
     settings = trials.settings(best)
     joint = Joint(
         settings={setting.reading.name: setting.option.name for setting in settings},
@@ -263,7 +268,7 @@ class _Trials:
             try:
                 count = _count(self.rows(chosen, held_out=False).values())
                 found = (count.confirmed, count.partly, -len(self.settings(chosen)))
-            except (ScenarioError, IndexError, ZeroDivisionError):
+            except NO_ROW:
                 # readings that no scenario takes together, or that leave an experiment nothing to measure, satisfy no row
                 found = (-1, 0, 0)
             self._scores[chosen] = found
@@ -277,18 +282,25 @@ class _Trials:
         rows = {}
         for claim in self.claims:
             assert claim.measure is not None
-            try:
-                row = _judge.judge(claim, claim.measure(collected), scale=self.scale)
-            except ZeroDivisionError:
-                # a ratio to something that does not happen with these readings
-                row = _judge.not_testable(replace(claim, reason="nothing is measured with these readings"))
-            row["one_run"] = _runner.without_chance(collected, claim.measure.experiments)
-            rows[claim.id] = row
+            rows[claim.id], _ = _runner.judge_one(claim, claim.measure, collected, self.scale)
         return rows
 
+    def rows_or_none_testable(self, chosen: Chosen, *, held_out: bool) -> Rows:
+        """Judged claims; no row is testable where an experiment cannot be run or has nothing to measure."""
+        try:
+            return self.rows(chosen, held_out=held_out)
+        except NO_ROW as error:
+            return {
+                claim.id: {**_runner.nothing_measured(claim, error), "one_run": False}
+                for claim in self.claims
+            }
+
     def without_chance(self, chosen: Chosen) -> list[str]:
-        """Experiments of which all seeds give the same run, over both halves."""
-        halves = [self._samples(chosen, held_out=held_out).by_case for held_out in (False, True)]
+        """Experiments of which all seeds give the same run, over both halves; none where a half has nothing to measure."""
+        try:
+            halves = [self._samples(chosen, held_out=held_out).by_case for held_out in (False, True)]
+        except NO_ROW:
+            return []
         both = Samples({case: [*halves[0][case], *halves[1][case]] for case in halves[0]})
         return [
             str(key) for key in self.experiments if key in self.keys and _runner.without_chance(both, [key])

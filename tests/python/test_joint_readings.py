@@ -249,7 +249,7 @@ def test_a_ratio_to_nothing_confirms_no_row():
 def test_readings_that_leave_an_experiment_nothing_to_measure_are_passed_over():
     def keep_some(result, variant, scale):
         sample = keep(result, variant, scale)
-        return {**sample, "first": [] if sample["delay"] != 6 else [][0]}
+        return {**sample, "first": 1 / (sample["delay"] - 6)}
 
     here = paper(*CLAIMS[:5])
     experiments = {
@@ -257,6 +257,54 @@ def test_readings_that_leave_an_experiment_nothing_to_measure_are_passed_over():
     }
     found = dataclasses.replace(here, experiments=lambda: experiments).search_readings(jobs=1, starts=1)
     assert found.joint.settings == {"buffer": "30", "packet": "500"}
+
+
+def test_a_mistake_of_an_experiment_is_no_reading_that_measures_nothing():
+    def keep_wrongly(result, variant, scale):
+        sample = keep(result, variant, scale)
+        return {**sample, "first": [1.0][int(sample["delay"] == 6)]}
+
+    here = paper(*CLAIMS[:5])
+    experiments = {
+        key: dataclasses.replace(one, extract=keep_wrongly) for key, one in here.experiments().items()
+    }
+    with pytest.raises(IndexError):
+        dataclasses.replace(here, experiments=lambda: experiments).search_readings(jobs=1, starts=1)
+
+
+def test_a_half_with_nothing_to_measure_leaves_no_row_testable():
+    def keep_some(result, variant, scale):
+        sample = keep(result, variant, scale)
+        wrong = result.seed > 2 and sample["buffer"] == 30
+        return {**sample, "first": 1 / float(not wrong)}
+
+    here = paper(*CLAIMS[:5])
+    experiments = {
+        key: dataclasses.replace(one, extract=keep_some) for key, one in here.experiments().items()
+    }
+    found = dataclasses.replace(here, experiments=lambda: experiments).search_readings(jobs=1, starts=1)
+    assert found.joint.settings == BEST
+    assert found.joint.training.joint.confirmed == 5
+    held_out = found.joint.held_out
+    assert held_out.default.confirmed == 2
+    assert (held_out.joint.confirmed, held_out.joint.partly, held_out.joint.contradicted) == (0, 0, 0)
+    assert {claim["joint"]["verdict"] for claim in found.claims} == {"not testable"}
+    assert found.joint.search.one_run == ()
+
+
+def test_a_row_that_divides_by_nothing_under_requested_readings_is_not_testable(tmp_path):
+    divided = row("T-1", "inverse", "inverse >= -2", value=lambda s: 1 / (s["delay"] - 6))
+    here = paper(divided, *CLAIMS[1:3])
+    done = here.reproduce(jobs=1, out=tmp_path, readings=["delay=6-ms"])
+    first = done.claims[0]
+    assert first["verdict"] == "reproduced"
+    beside = first["profiles"]["with delay=6-ms"]
+    assert (beside["verdict"], beside["measured"]) == ("not testable", None)
+    assert "nothing is measured in these runs" in beside["reason"]
+    assert done.claims[2]["profiles"]["with delay=6-ms"]["verdict"] != "not testable"
+    (changed,) = here.compare_readings(jobs=1, out=tmp_path, claim="T-1").claims
+    assert changed["options"]["delay"]["6-ms"]["verdict"] == "not testable"
+    assert changed["options"]["delay"]["7-ms"]["verdict"] == "reproduced"
 
 
 def test_settings_are_named_as_the_table_of_readings_names_them():
