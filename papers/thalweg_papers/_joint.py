@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ._base import Experiment, ExperimentKey, Paper, Scale, Tree
+from ._base import STARTS, Experiment, ExperimentKey, Paper, Scale, Tree
 from ._profiles import Profile
 
 if TYPE_CHECKING:
@@ -200,6 +200,19 @@ class Half(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Rows with a worse one."""
 
 
+class HeldOut(Half, frozen=True, forbid_unknown_fields=True):
+    """What the half of the seeds says that the search did not use."""
+
+    same_in_both_halves: tuple[str, ...] = ()
+    """Rows of which, with the readings that were found, both halves are one run: no seed is held out for them."""
+
+    def shared(self) -> str:
+        """How many rows, and how many of those gained, rest on runs that are the same in both halves."""
+        same = self.same_in_both_halves
+        gained = len(set(same).intersection(self.gained))
+        return f"{len(same)}, of which {gained} are better than by default"
+
+
 class SearchFacts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How readings were searched for."""
 
@@ -216,6 +229,15 @@ class SearchFacts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     one_run: tuple[str, ...] = ()
     """Experiments in which, with these readings, each seed gives the same run."""
 
+    def command(self, paper: str) -> str:
+        """The command that searches once more."""
+        words = [f"thalweg reproduce {paper} --search"]
+        words += ["--quick"] if self.quick else []
+        words += [f"--seed {self.seed}"] if self.seed != 1 else []
+        words += [f"--starts {self.starts}"] if self.starts != STARTS else []
+        words += [] if self.exhausted else [f"--combinations {self.combinations}"]
+        return " ".join(words)
+
 
 class Joint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`joint.toml`: readings that were chosen together, by which rows they satisfy on a half of the seeds."""
@@ -223,7 +245,7 @@ class Joint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     settings: dict[str, str]
     search: SearchFacts
     training: Half
-    held_out: Half
+    held_out: HeldOut
 
     @property
     def texts(self) -> list[str]:
@@ -248,13 +270,15 @@ class Joint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             parts.append(
                 f"Without chance, so that both halves are one run: {', '.join(self.search.one_run)}",
             )
+            parts.append(f"Rows that rest on such runs alone: {half.shared()}")
         return ". ".join(parts) + "."
 
     def toml(self, paper: str) -> str:
         """The file."""
         lines = [
-            f"# Written by `thalweg reproduce {paper} --search`: readings that were chosen together, by the rows that they",
-            "# satisfy on half of the seeds. Beside `claims.toml` they are a profile of the report.",
+            f"# Written by `{self.search.command(paper)}`:",
+            "# readings that were chosen together, by the rows that they satisfy on half of the seeds.",
+            "# Beside `claims.toml` they are a profile of the report.",
         ]
         for name, table in msgspec.to_builtins(self).items():
             lines += ["", f"[{name}]", *(f"{key} = {_toml(value)}" for key, value in table.items())]

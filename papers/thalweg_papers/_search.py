@@ -13,7 +13,7 @@ from thalweg.errors import ScenarioError
 
 from . import _joint, _runner
 from ._base import Experiment, ExperimentKey, NothingMeasuredError, Paper, Sample, Samples, seeds_of
-from ._joint import Count, Half, Joint, SearchFacts, Setting
+from ._joint import Count, Half, HeldOut, Joint, SearchFacts, Setting
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -92,6 +92,8 @@ def search(
         for half in (False, True)
     )
     settings = trials.settings(best)
+    one_run = trials.without_chance(best)
+    later = _half(held_out[default], held_out[best])
     joint = Joint(
         settings={setting.reading.name: setting.option.name for setting in settings},
         search=SearchFacts(
@@ -102,10 +104,16 @@ def search(
             exhausted=exhausted,
             readings=len(trials.readings),
             rows=len(trials.claims),
-            one_run=tuple(trials.without_chance(best)),
+            one_run=tuple(map(str, one_run)),
         ),
         training=_half(training[default], training[best]),
-        held_out=_half(held_out[default], held_out[best]),
+        held_out=HeldOut(
+            default=later.default,
+            joint=later.joint,
+            gained=later.gained,
+            lost=later.lost,
+            same_in_both_halves=tuple(rows_on(trials.claims, one_run)),
+        ),
     )
     shown = ("verdict", "measured", "quantity", "low", "high", "unit", "limit", "n", "checks", "one_run")
     return Found(
@@ -295,16 +303,14 @@ class _Trials:
                 for claim in self.claims
             }
 
-    def without_chance(self, chosen: Chosen) -> list[str]:
+    def without_chance(self, chosen: Chosen) -> list[ExperimentKey]:
         """Experiments of which all seeds give the same run, over both halves; none where a half has nothing to measure."""
         try:
             halves = [self._samples(chosen, held_out=held_out).by_case for held_out in (False, True)]
         except NO_ROW:
             return []
         both = Samples({case: [*halves[0][case], *halves[1][case]] for case in halves[0]})
-        return [
-            str(key) for key in self.experiments if key in self.keys and _runner.without_chance(both, [key])
-        ]
+        return [key for key in self.experiments if key in self.keys and _runner.without_chance(both, [key])]
 
     def _samples(self, chosen: Chosen, *, held_out: bool) -> Samples:
         runs = list(self._runs(self.settings(chosen), held_out=held_out))
@@ -347,6 +353,12 @@ class _Trials:
                     if memo not in self._keys:
                         self._keys[memo] = run.key
                     yield self._keys[memo], run
+
+
+def rows_on(claims: Iterable[Claim], experiments: Iterable[str]) -> list[str]:
+    """Ids of the claims that rest on these experiments alone."""
+    known = set(experiments)
+    return [claim.id for claim in claims if claim.measure and known.issuperset(claim.measure.experiments)]
 
 
 def _half_of(seeds: int, *, held_out: bool) -> range:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import tomllib
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -403,6 +404,28 @@ def test_ndnsieve_without_chance_is_one_run():
     assert claim["profiles"]["with chance=none"]["one_run"] is True
 
 
+def test_a_search_says_which_rows_rest_on_runs_that_are_the_same_in_both_halves():
+    def without_spread(variant, scale):
+        found = tree(variant, scale)
+        del found["flows"][0]["start_spread"]
+        return found
+
+    def on_one(name, key):
+        measured = Measure((key,), lambda samples: {"delay": samples.each(key, "2", lambda s: s["delay"])})
+        return dataclasses.replace(row(name, "delay", "delay in 5.5..6.5"), measure=measured)
+
+    here = paper(on_one("T-1", Key.TWO), on_one("T-2", Key.ONE))
+    experiments = dict(here.experiments())
+    experiments[Key.TWO] = dataclasses.replace(experiments[Key.TWO], tree=without_spread)
+    found = dataclasses.replace(here, experiments=lambda: experiments).search_readings(jobs=1, starts=1)
+    held_out = found.joint.held_out
+    assert found.joint.search.one_run == ("two",)
+    assert held_out.gained == ("T-1", "T-2")
+    assert held_out.same_in_both_halves == ("T-1",)
+    assert "Rows that rest on such runs alone: 1, of which 1 are better" in found.joint.sentence()
+    assert found.joint.toml("test").startswith("# Written by `thalweg reproduce test --search --starts 1`:\n")
+
+
 @pytest.mark.parametrize("name", list(papers.PAPERS))
 def test_the_joint_profile_of_a_paper_names_its_readings_and_claims(name):
     here = papers.PAPERS[name]
@@ -417,6 +440,14 @@ def test_the_joint_profile_of_a_paper_names_its_readings_and_claims(name):
         assert ids.issuperset((*half.gained, *half.lost))
         total = half.joint.confirmed + half.joint.partly + half.joint.contradicted
         assert total <= joint.search.rows
+    trials = _search._Trials(
+        here, quick=joint.search.quick, jobs=1, seed=joint.search.seed, out=None, progress=None, on=None
+    )
+    assert (len(trials.claims), len(trials.readings)) == (joint.search.rows, joint.search.readings)
+    same = _search.rows_on(trials.claims, joint.search.one_run)
+    assert list(joint.held_out.same_in_both_halves) == same
+    file = Path(papers.__file__).parent / name / "joint.toml"
+    assert file.read_text(encoding="utf-8") == joint.toml(name)
     assert here.all_profiles()[-1].fitted == tuple(claim.id for claim in here.claims())
 
 

@@ -80,6 +80,7 @@ def _print(found: Any, folder: Path, seconds: float) -> None:
     ]
     if facts.one_run:
         lines.append(f"without chance, so that both halves are one run: {', '.join(facts.one_run)}")
+        lines.append(f"rows that rest on such runs alone: {joint.held_out.shared()}")
     for line in lines:
         screen.print(line, markup=False)
     for note in found.notes:
