@@ -818,6 +818,32 @@ def test_every_drop_has_a_reason_that_is_explained(capsys: pytest.CaptureFixture
     assert {"drops, queue full", "drops, random loss", "drops, link down"} <= headings
 
 
+def test_the_chart_of_drops_says_how_many_are_in_no_series(tmp_path: Path) -> None:
+    recorded = '[record]\nevery = "100 ms"\nseries = ["drops"]\n'
+    run = tw.Scenario.from_toml(NO_ROUTE + recorded).run()
+    run.save(tmp_path)
+    at_nodes = int(run.flows["drops_no_route"].sum())
+    assert at_nodes > 1
+    said = f" {at_nodes} more were dropped at nodes, which have no series of drops."
+    assert said in write(tmp_path).read_text(encoding="utf-8")
+    # all drops are in a line of the chart, or in that sentence
+    assert run.series["value"].sum() + at_nodes == run.flows["drops"].sum()
+    other = tmp_path / "links-only"
+    tw.Scenario.from_toml(NO_ROUTE.partition("[[events]]")[0] + recorded).run().save(other)
+    assert "dropped at nodes" not in write(other).read_text(encoding="utf-8")
+
+
+def test_a_picture_labels_rates_and_delays_that_change_as_means() -> None:
+    changes = NO_ROUTE + '[[events]]\nat = "1 s"\nlink = "bc"\ndelay = "9 ms"\n'
+    drawn = network(tw.Scenario.from_toml(changes).run())
+    assert "ab: mean 7.5 Mbit/s · 5 ms" in drawn
+    assert "bc: 10 Mbit/s · mean 8 ms" in drawn
+    fixed = NO_ROUTE.partition("[[events]]")[0]
+    assert "mean" not in network(tw.Scenario.from_toml(fixed).run())
+    traced = fixed.replace('"c"], rate = "10 Mbit/s"', '"c"], trace = "lte_driving"')
+    assert re.search(r"bc: mean [\d.]+ Mbit/s · 5 ms", network(tw.Scenario.from_toml(traced).run()))
+
+
 def test_that_queues_were_full_is_said_once_in_a_table_of_links() -> None:
     from thalweg.report.columns import LINKS
 

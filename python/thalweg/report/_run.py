@@ -9,6 +9,7 @@ from .. import plots
 from .._points import value_text
 from ..catalogue import series as known_series
 from ..event_labels import event_labels, event_marks, seconds
+from ..quantities import base_value
 from . import _charts, _panels
 from ._page import cell, render
 from ._topology import drawing, rate_text, time_text
@@ -225,7 +226,7 @@ def overview(run: Result) -> list[tuple[str, str, str]]:
         if group.get("completions")
     ][:MAX_GROUPS]
     by_reason = drops_by_reason(run)
-    at_nodes = any(by_reason.get(reason) for reason in ("no_route", "hop_limit"))
+    at_nodes = drops_at_nodes(run)
     reasons = drops_text(run)
     rows.append(
         (
@@ -238,6 +239,12 @@ def overview(run: Result) -> list[tuple[str, str, str]]:
     )
     rows.append(("trace hash", run.trace_hash, ""))
     return rows
+
+
+def drops_at_nodes(run: Result) -> int:
+    """The number of packets that nodes dropped in the measured time; they are in no series, which are of ports."""
+    by_reason = drops_by_reason(run)
+    return sum(by_reason.get(reason, 0) for reason in ("no_route", "hop_limit"))
 
 
 def _worst_receiver(run: Result) -> list[tuple[str, str, str]]:
@@ -301,7 +308,23 @@ def network(run: Result) -> str:
     }
     sdn = run.plan.get("sdn") or {}
     controller = sdn["controller"] if sdn.get("out_of_band") else None
-    return drawing(places, run.links.to_dicts(), sources, sinks, roles, controller)
+    planned = {link["name"]: link for link in run.plan["topology"]["links"]}
+    links = [row | {"means": _means(row, planned.get(row["link"]))} for row in run.links.to_dicts()]
+    return drawing(places, links, sources, sinks, roles, controller)
+
+
+def _means(row: dict[str, Any], planned: dict[str, Any] | None) -> list[str]:
+    """The columns `rate_bps` and `delay_s` of a link that events or a trace changed: means that the plan does not have.
+
+    Empty for a link that is not in the plan: its rate and delay are constant.
+    """
+    if planned is None:
+        return []
+    return [
+        column
+        for column, key, text in (("rate_bps", "rate", rate_text), ("delay_s", "delay", time_text))
+        if key not in planned or text(row[column]) != text(base_value(planned[key]))
+    ]
 
 
 def _listed(frame: polars.DataFrame, columns: Sequence[Column]) -> Content:
@@ -395,9 +418,20 @@ def _series(run: Result) -> list[Content]:
                 "drawing": plots.svg(chart, name),
                 "subjects": len(there),
                 "meaning": meaning if meaning.lower() != title.lower() else "",
+                "beside": _beside(run) if name == "drops" else "",
             }
         )
     return listed
+
+
+def _beside(run: Result) -> str:
+    """A sentence about the drops that no series has; empty without any."""
+    count = drops_at_nodes(run)
+    after = " after the warm-up" * has_warmup(run)
+    were = "was" if count == 1 else "were"
+    return (
+        f"{cell(count)} more {were} dropped at nodes{after}, which have no series of drops." if count else ""
+    )
 
 
 MAX_CONTROL = 200

@@ -37,6 +37,8 @@ def drawing(
 ) -> str:
     """An SVG of the network; `places` are within 0..=1, `links` are rows of the table `links`.
 
+    A row may have `means`: those of its columns `rate_bps` and `delay_s` that are labelled as means.
+
     `roles` gives the nodes that have one, as in the table `nodes`: `router`, `resolver`, `forwarder`, `switch` or
     `controller`. `controller` is the node whose links only carry messages of an SDN controller: they are dotted and have
     no label.
@@ -154,7 +156,9 @@ def _drawn_width(wire: Mapping[str, Any]) -> float:
 
 
 def _words(wire: Mapping[str, Any]) -> str:
-    return f"{rate_text(wire['rate_bps'])} · {time_text(wire['delay_s'])}"
+    shown = {"rate_bps": rate_text(wire["rate_bps"]), "delay_s": time_text(wire["delay_s"])}
+    means = wire.get("means", ())
+    return " · ".join(f"{'mean ' * (column in means)}{text}" for column, text in shown.items())
 
 
 def _labels(
