@@ -13,6 +13,8 @@ from .._common import columns, percent, plain, series_table, table
 from . import measures, scenarios
 from .keys import Key
 
+DRAWN = "Drawn is the run of the first seed; the numbers in this text are means over all seeds."
+
 BUFFERS = (("lossless", "w/o packet loss"), ("lossy", "w/ packet loss"))
 
 
@@ -49,10 +51,11 @@ def figure_8(samples: Samples, _scale: Scale) -> Figure:
         "One bottleneck: MCA adapts, with high utilisation and a short queue",
         "10, 20, 30, 20 and 10 flows share 10 Mbit/s; each line is the mean of one source's ten flows, over 1 s. "
         "The paper sees rates that follow the fair share, short queues with spikes where ten flows join, and high "
-        f"utilisation with both buffers (200 and 50 packets). Here: in the runs without packet loss no phase mean is "
-        f"further than {percent(deviation)} from its fair share, and the queue holds {plain(queue['lowest_phase'])} to "
-        f"{plain(queue['highest_phase'])} packets per flow; the runs with loss are not in these numbers. Utilisation is "
-        f"{plain(used['lossless'])} without and {plain(used['lossy'])} with loss.",
+        f"utilisation with both buffers (200 and 50 packets). Here: in the runs without packet loss the phase mean "
+        f"that is furthest from its fair share is {percent(deviation)} away (mean over seeds), and the queue holds "
+        f"{plain(queue['lowest_phase'])} to {plain(queue['highest_phase'])} packets per flow; the runs with loss are "
+        f"not in these numbers. Utilisation is {plain(used['lossless'])} without and {plain(used['lossy'])} with loss. "
+        f"{DRAWN}",
         _plot.svg(figure, "figure-8", "Rates, queue and utilisation of one bottleneck over time"),
         tables,
     )
@@ -94,7 +97,8 @@ def figure_10(samples: Samples, _scale: Scale) -> Figure:
         "Average rate at t is what was sent in [0, t] over t, mean of the flows of a class; dotted, the proportionally "
         f"fair rates. Queue and utilisation are those of bottleneck {CHAIN_SHOWN}. The paper reports about 2.5 between "
         f"one and two hops and almost 2 between two and four. Here: {plain(first['lossless'])} and "
-        f"{plain(second['lossless'])} without loss, {plain(first['lossy'])} and {plain(second['lossy'])} with loss.",
+        f"{plain(second['lossless'])} without loss, {plain(first['lossy'])} and {plain(second['lossy'])} with loss. "
+        f"{DRAWN}",
         _plot.svg(figure, "figure-10", "Average rates, queue and utilisation in the chain over time"),
         tables,
     )
@@ -104,7 +108,7 @@ CHAIN_SHOWN = 2
 FAIR_MBPS = {1: 4 / 7, 2: 2 / 7, 4: 1 / 7}
 
 
-def figure_12(samples: Samples, _scale: Scale) -> Figure:
+def figure_12(samples: Samples, scale: Scale) -> Figure:
     """Star: the multicast flow against 192 unicast flows, and one bottleneck."""
     figure, axes = _plot.panels(3, 2)
     tables = {}
@@ -146,10 +150,12 @@ def figure_12(samples: Samples, _scale: Scale) -> Figure:
     with_loss = measures.star_ratio("lossy")(samples)["ratio"]
     return Figure(
         "Star of 64 bottlenecks: no drop to zero",
-        "Average sending rate from the start of the multicast flow and of the 192 unicast flows (band: 95 % confidence "
-        "interval over flows); queue and utilisation of bottleneck 1. The paper finds the two almost equal with both "
+        "Average sending rate at t of the multicast flow and of the 192 unicast flows: what was sent in [0, t] over t, as "
+        f"the paper defines it in its footnote 6, although each flow starts at random within the first "
+        f"{scale.seconds(scenarios.STAR_STARTS_S):g} s (band: 95 % confidence interval over flows). Below, the queue and "
+        "the utilisation of bottleneck 1. The paper finds the two rates almost equal with both "
         f"buffers. Here the multicast flow gets {plain(without)} times the rate of a unicast flow without loss and "
-        f"{plain(with_loss)} times with loss (means over seeds).",
+        f"{plain(with_loss)} times with loss. {DRAWN}",
         _plot.svg(figure, "figure-12", "Average rates, queue and utilisation in the star over time"),
         tables,
     )
@@ -202,10 +208,10 @@ def figure_14(samples: Samples, scale: Scale) -> Figure:
     return Figure(
         "Tracking: the multicast rate follows the most congested link",
         "1-s means of the multicast rate; the bars are the mean rate of the unicast flow on the most congested link "
-        "in each period. Below, the receiver that the source follows. The paper's Figure 14 shows the rate always "
-        "tracking the most congested link, with more oscillation between 400 and 1000 s. Here the representative is on "
-        f"the right link for {percent(shares['lossless_worst_period'])} (lossless) and "
-        f"{percent(shares['lossy_worst_period'])} (lossy) of the worst period.",
+        f"in each period, {_left_out(scale)}. Below, the receiver that the source follows. The paper's Figure 14 "
+        "shows the rate always tracking the most congested link, with more oscillation between 400 and 1000 s. "
+        f"Here the representative is on the right link for {percent(shares['lossless_worst_period'])} (lossless) and "
+        f"{percent(shares['lossy_worst_period'])} (lossy) of the worst period, {_left_out(scale)}. {DRAWN}",
         _plot.svg(figure, "figure-14", "Multicast rate and representative over time"),
         tables,
     )
@@ -228,7 +234,16 @@ def table_1(samples: Samples, scale: Scale) -> Table:
         )
         columns[f"share_of_time_{buffer}"] = [round(float(share), 3) for share in shares]
         columns[f"switches_per_100_s_{buffer}"] = [round(float(rate), 1) for rate in switches]
-    return Table("Table 1: the most congested link, and the time that the representative was on it", columns)
+    title = "Table 1: the most congested link, and the time that the representative was on it"
+    return Table(f"{title} ({_left_out(scale)}; switches are counted in whole periods)", columns)
+
+
+def _left_out(scale: Scale) -> str:
+    """What is left out of each period of Table 1."""
+    times = scenarios.TRACKING_TIMES_S
+    return (
+        f"without the first {measures.after_periods(scale)} of each {scale.seconds(times[1] - times[0]):g} s"
+    )
 
 
 COUNTS: dict[str, tuple[int, int, int]] = {"lossless": (5605, 5135, 5147), "lossy": (5444, 4978, 5057)}
@@ -283,15 +298,16 @@ DYNAMIC_KBPS = (232.0, 10.0)
 
 
 def ten_runs(samples: Samples, _scale: Scale) -> Figure:
-    """§4.5: throughput and feedback of each run, and their mean and deviation."""
+    """§4.5: throughput of the receivers, sending rate and feedback of each run, and their mean and deviation."""
     runs = samples[Key.DYNAMIC_TREE, "all"]
     columns: dict[str, list[Any]] = {
         "run": [str(number) for number in range(1, len(runs) + 1)],
-        "throughput_kbps": [round(s["rate_bps"] / 1e3, 1) for s in runs],
+        "throughput_kbps": [round(s["throughput_bps"] / 1e3, 1) for s in runs],
+        "sending_kbps": [round(s["rate_bps"] / 1e3, 1) for s in runs],
         "feedback_packets": [float(round(s["feedback_packets"])) for s in runs],
         "feedback_per_s": [round(s["feedback_packets"] / s["duration_s"], 2) for s in runs],
     }
-    for key in ("throughput_kbps", "feedback_packets", "feedback_per_s"):
+    for key in ("throughput_kbps", "sending_kbps", "feedback_packets", "feedback_per_s"):
         values = np.array(columns[key], dtype=float)
         columns[key] += [round(float(values.mean()), 2), round(float(values.std(ddof=1)), 2)]
     rates = columns["throughput_kbps"][: len(runs)]
@@ -302,17 +318,21 @@ def ten_runs(samples: Samples, _scale: Scale) -> Figure:
     panel.axhline(mean, color=_plot.FAINT, linewidth=0.9, linestyle="--", zorder=0, label=_plot.PRINTED)
     _plot.steps(panel, range(1, len(runs) + 1), rates, "run", marker="o", linestyle="", markersize=5)
     top = 1.1 * max(*rates, mean + deviation)
-    _plot.finish(panel, "Throughput of the multicast flow", "kbit/s", x="run", margin=0.05, top=top)
+    _plot.finish(
+        panel, "Throughput of the multicast flow's receivers", "kbit/s", x="run", margin=0.05, top=top
+    )
     panel.set_xticks(range(1, len(runs) + 1))
     columns["run"] += ["mean", "standard deviation"]
     columns["run"].append("paper")
     columns["throughput_kbps"].append(mean)
+    columns["sending_kbps"].append(None)
     columns["feedback_packets"].append(3009.0)
     columns["feedback_per_s"].append(None)
     title = "§4.5: the multicast flow in the dynamic tree"
     return Figure(
         title,
-        "Each point is a run. The paper prints 232 kbit/s with a standard deviation of 10 kbit/s over its ten runs (dashed, "
+        "Each point is a run: the throughput of the receivers while they are in the session, as S004-38 has it. "
+        "The paper prints 232 kbit/s with a standard deviation of 10 kbit/s over its ten runs (dashed, "
         "shaded), and 3009 ± 777 feedback packets.",
         _plot.svg(figure, "ten-runs", title),
         {"runs": Table(title, columns)},

@@ -191,7 +191,10 @@ def chain_links(samples: Samples) -> Measured:
 
 
 def star_ratio(buffer: str) -> Callable[[Samples], Measured]:
-    """Rate of the multicast flow over the mean rate of the unicast flows."""
+    """Rate of the multicast flow over the mean rate of the unicast flows, each what was sent from 0 over that time.
+
+    Footnote 6 of the paper defines average rates so, also for flows that start later than at 0.
+    """
 
     def measure(samples: Samples) -> Measured:
         return {
