@@ -39,6 +39,7 @@ PLACES = {
     "CONTRIBUTING.md": "internals/contributing.md",
     "CHANGELOG.md": "changelog.md",
     "SECURITY.md": "security.md",
+    "benches/LOG.md": "internals/measurements.md",
     "papers/README.md": "internals/papers.md",
     "schemes/README.md": "schemes/index.md",
     "docs/gallery/README.md": "gallery/notebooks.md",
