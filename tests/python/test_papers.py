@@ -373,7 +373,7 @@ def test_a_quick_reproduction_draws_its_figure_and_judges_its_claims(figure_8):
     assert list(done.figures) == ["figure-8"]
     assert done.figures["figure-8"].svg.startswith("<svg")
     # the numbers below both panels say of which runs they are
-    assert "in the runs without packet loss no phase mean is further than" in done.figures["figure-8"].caption
+    assert "in the runs without packet loss the phase mean that is furthest from" in done.figures["figure-8"].caption
     assert {claim["id"] for claim in done.claims} == {f"S004-{number}" for number in range(14, 19)}
     assert told == sorted(told)
     assert {(number, 4) for number in range(1, 5)} <= set(told) <= {(number, 4) for number in range(5)}
