@@ -304,7 +304,11 @@ impl<M: Module> CongestionControl for Linux<M> {
     #[inline]
     fn on_delivery(&mut self, delivery: &Delivery, cx: &mut Cx<'_>) {
         self.socket.now = cx.now();
-        let pending = self.pending.take();
+        let mut pending = self.pending.take();
+        if let Some(pending) = &mut pending {
+            // data that were acknowledged selectively before do not count again              [tcp_newly_delivered]
+            pending.packets = pending.packets.min(delivery.bytes.as_u64().div_ceil(self.socket.mss));
+        }
         self.acknowledged(pending, delivery.rtt, cx);
     }
 

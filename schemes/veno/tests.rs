@@ -60,6 +60,18 @@ fn slow_start_adds_a_segment_for_each_segment_acknowledged() {
     }
 }
 
+/// tcp_newly_delivered: of 31 segments acknowledged one is newly delivered; the others counted when they were
+/// acknowledged selectively.
+#[test]
+fn data_acknowledged_selectively_before_do_not_count_again() {
+    let (mut bench, mut controller) = veno(10);
+    let mut ack = bench.an_ack(&controller);
+    (ack.packets, ack.bytes) = (31, SEGMENT * 31);
+    bench.deliver_ack(&mut controller, &ack);
+    bench.delivery(&mut controller, SEGMENT, ack.rtt, false);
+    assert_eq!(window(&controller), 11);
+}
+
 /// With 32 segments and a minimum of 100 ms: at 108 ms 64 − ⌊64·100 001/108 001⌋ = 64 − 59 = 5 halves, below 6; at 110
 /// ms 64 − ⌊64·100 001/110 001⌋ = 64 − 58 = 6; at 120 ms 11.
 #[test]

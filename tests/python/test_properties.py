@@ -78,3 +78,24 @@ def test_invariants_hold_for_every_run(seed, bottleneck, flows, events):
         assert column.is_between(0, 5).all()
     assert result.events["time_s"].is_sorted()
     assert not result.series["value"].is_nan().any()
+
+
+@pytest.mark.parametrize("sack", [True, False], ids=["sack", "no sack"])
+@pytest.mark.parametrize("scheme", ["htcp", "hybla", "vegas", "veno", "westwood"])
+def test_a_module_of_linux_over_the_tcp_of_the_rfcs_has_no_series_of_timeouts(scheme, sack):
+    """Bursts overflow a queue of two packets, and after a timeout one acknowledgement covers most of the flight.
+
+    What it covers was delivered before, and does not count towards growth again; it did, and the next burst was lost.
+    """
+    scenario = tw.Scenario(
+        duration="20 s",
+        warmup="2 s",
+        topology=tw.Dumbbell(
+            edge=tw.Link(rate="100 Mbit/s", delay="1 ms"),
+            bottleneck=tw.Link(rate="2.5 Mbit/s", delay="3 ms", buffer="2 packets"),
+        ),
+        flows=[{"name": "x", "scheme": scheme, "tcp": {"sack": sack}}],
+    )
+    result = scenario.run()
+    assert result.flows.row(0, named=True)["timeouts"] <= 1
+    assert result.values["link.bottleneck.utilisation"] >= 0.85
