@@ -2,7 +2,7 @@
 
 use ambassador::Delegate;
 use contract::{
-    Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Delivery, Documented, Family, Idle, Lost,
+    Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Delivery, Documented, Family, Idle, Lost, Need,
     Scheme, Sent, Setup, Source, SourceWindows, ambassador_impl_CongestionControl,
 };
 use units::{Bytes, Duration, Rate, Time};
@@ -35,7 +35,7 @@ pub const SCHEME: Scheme = Scheme {
     documented: Documented::Full,
     series: &[],
     reorder: 1,
-    needs: &[],
+    needs: &[Need::Deliveries { param: "variant", value: "linux" }],
 };
 
 contract::params! {

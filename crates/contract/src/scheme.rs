@@ -51,6 +51,14 @@ pub enum Need {
     /// Named data: the round-trip times that the parameter of this name counts span several windows. Otherwise their
     /// range is almost zero, and Data that are hardly late count as congestion.
     Samples(&'static str),
+    /// With this value of this parameter TCP or QUIC: consumers of named data tell it neither of deliveries nor of the
+    /// end of a recovery.
+    Deliveries {
+        /// Name of the parameter.
+        param: &'static str,
+        /// Its value, a word.
+        value: &'static str,
+    },
 }
 
 /// A series that a part offers: name, unit, subject (`flow`, `receiver` or `node`), meaning.

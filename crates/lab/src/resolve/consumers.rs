@@ -1,6 +1,6 @@
 //! Consumers of named data: scheme or source, settings, and request pattern.
 
-use contract::{Family, NameId};
+use contract::{Family, NameId, Need};
 use schemes::Build;
 use stack::ndn::ConsumerConfig;
 use units::{Bytes, Duration, Rate, UnitText};
@@ -115,7 +115,24 @@ fn controller(table: &At<Flow>, ndn: &NdnNet, notes: &mut Notes) -> Option<Flow>
             .wrong(written.location, format!("`{name}` has a part in forwarders, but [ndn] does not name it"))
             .hint(format!("write link = \"{name}\" under [ndn], or link = \"none\" to do without it"));
     }
-    let params = params(table, entry, notes)?.into();
+    let params = params(table, entry, notes)?;
+    for need in entry.scheme.needs {
+        if let Need::Deliveries { param, value } = need
+            && let Some((_, given)) = params.0.iter().find(|(name, _)| name.value == *param)
+            && given.value == (*value).into()
+        {
+            notes
+                .wrong(
+                    given.location,
+                    format!(
+                        "`{name}` with {param} = \"{value}\" needs to be told of deliveries, and consumers do not tell: its \
+                         window would never grow"
+                    ),
+                )
+                .hint(format!("leave out `{param}`, or use the scheme over TCP"));
+        }
+    }
+    let params = params.into();
     Some(Flow { scheme: table.scheme.clone(), params, ..Flow::default() })
 }
 
