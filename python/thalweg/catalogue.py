@@ -50,7 +50,20 @@ def systems() -> list[dict[str, str]]:
 @cache
 def metrics() -> list[dict[str, str]]:
     """Every column and key of a result: `{table, name, unit, definition, measured}`."""
-    rows: list[dict[str, str]] = json.loads(_native.metrics())
+    return [
+        {key: row[key] for key in ("table", "name", "unit", "definition", "measured")} for row in columns()
+    ]
+
+
+@cache
+def columns() -> list[dict[str, Any]]:
+    """The rows of `metrics`, each with how it is printed: `{…, display, factor, shown, groups}`.
+
+    `display` is the printed unit, empty for values that are printed as they are, `factor` that from `unit`. `shown` and
+    `groups`, which is of the table of groups, are `{place, heading, rank, unless_zero, in_full}`, or None for what is not
+    printed there.
+    """
+    rows: list[dict[str, Any]] = json.loads(_native.metrics())
     return rows
 
 

@@ -326,7 +326,7 @@ class Result:
         frame = self._by_use(name)
         if full or name not in TABLES or name == "summary":
             return frame.select([one for one in frame.columns if not frame[one].is_null().all()])
-        return frame.select([key for key, _, _ in columns_shown(frame, TABLES[name], full=False)])
+        return frame.select([one.key for one in columns_shown(frame, name, full=False)])
 
     def latex(self, name: str = "flows", *, labels: Mapping[str, str] | None = None, digits: int = 3) -> str:
         """A LaTeX table (`booktabs`) of a table, in the columns and units that `thalweg run` prints.
@@ -341,7 +341,7 @@ class Result:
         known = [table for table in TABLES if table != "summary"]
         if name not in known:
             raise KeyError(unknown_name("printed table", name, known))
-        headings, rows = table_rows(self.frame(name), TABLES[name], full=False)
+        headings, rows = table_rows(self.frame(name), name, full=False)
         names = labels or {}
         cells = [
             [
@@ -361,11 +361,10 @@ class Result:
         """A table with the columns that are printed first, and those without values last."""
         import polars
 
-        from .report.columns import TABLES, columns_shown
+        from .report.columns import columns_shown
 
         frame = self.frame(name)
-        columns = TABLES.get(name, ())
-        printed = [key for full in (False, True) for key, _, _ in columns_shown(frame, columns, full=full)]
+        printed = [one.key for full in (False, True) for one in columns_shown(frame, name, full=full)]
         names = list(dict.fromkeys([*printed, *frame.columns]))
 
         def has_values(one: str) -> bool:

@@ -239,8 +239,8 @@ def test_utilisation_has_one_scale_in_tables_and_charts() -> None:
     from thalweg import plots
     from thalweg.report import columns
 
-    heading = next(column for column in columns.TABLES["links"] if column[0] == "utilisation")
-    assert heading[1:] == ("utilisation (%)", 100.0)
+    heading = next(column for column in columns.TABLES["links"] if column.key == "utilisation")
+    assert (heading.heading, heading.factor) == ("utilisation (%)", 100.0)
     assert columns.unit_of("link.bottleneck.utilisation") == ("%", 100.0)
     assert plots.unit_of("utilisation") == ("%", 100.0)
     frame = pl.DataFrame(

@@ -15,7 +15,7 @@ from thalweg.cli import call
 from thalweg.report import columns, sweep_rows
 from thalweg.report._topology import rate_text
 
-HEADINGS = [(table, key, heading) for table, shown in columns.TABLES.items() for key, heading, _ in shown]
+HEADINGS = [(table, one.key, one.heading) for table, shown in columns.TABLES.items() for one in shown]
 
 
 @pytest.mark.parametrize(("table", "key", "heading"), HEADINGS, ids=lambda value: str(value))

@@ -11,7 +11,7 @@ import thalweg as tw
 from cli_calls import asked
 from thalweg.cli import call
 from thalweg.report import write
-from thalweg.report.columns import FLOWS, GROUPS, table_rows
+from thalweg.report.columns import table_rows
 from thalweg.report.numbers import number
 from thalweg.report.sweep_rows import key_metrics, mean_text, metric_text, points
 from thalweg.sweep import Point, notes, sameness
@@ -213,7 +213,7 @@ def test_groups_have_totals_completion_times_and_percentiles(tmp_path: Path, cap
         assert short[f"fct_p{percent}"] == times[-(-len(times) * percent // 100) - 1]
     assert short["queueing_delay_p50"] <= short["queueing_delay_p95"] <= short["queueing_delay_p99"]
     assert result["flows.fairness"] is None, "one flow without end: nobody to be fair to"
-    headings = dict(table_rows(result.groups, GROUPS)[0])
+    headings = dict(table_rows(result.groups, "summary")[0])
     assert {"throughput", "fct", "fct_p50", "fct_p95", "fct_p99", "queueing_delay_p95"} <= set(headings)
     page = write(tmp_path / "out").read_text(encoding="utf-8")
     summary = page.split("<h2")[1]
@@ -235,7 +235,7 @@ def test_consumers_send_interests_in_headings(tmp_path: Path) -> None:
     flow = result.flows.row(0, named=True)
     assert flow["rate_bps"] is None
     assert 0 < flow["interests_bps"] < 0.1 * flow["throughput_bps"]
-    headings = dict(table_rows(result.flows, FLOWS)[0])
+    headings = dict(table_rows(result.flows, "flows")[0])
     assert headings["throughput_bps"] == "throughput of Data (Mbit/s)"
     assert headings["goodput_bps"] == "goodput of Data (Mbit/s)"
     assert headings["interests_bps"] == "Interests sent (Mbit/s)"
@@ -280,7 +280,6 @@ def test_percentiles_of_histograms_are_printed_with_three_digits(metric, value, 
 def test_no_output_has_more_digits_of_a_percentile_than_are_known(tmp_path, capsys) -> None:
     from thalweg.report import comparison
     from thalweg.report._run import expectations
-    from thalweg.report.columns import LINKS
 
     scenario = tw.Scenario(
         duration="5 s",
@@ -293,8 +292,8 @@ def test_no_output_has_more_digits_of_a_percentile_than_are_known(tmp_path, caps
     exact = runs[0].flows["queueing_delay_p95_s"][0] * 1e3
     assert f"{exact:.4g}" != f"{exact:.3g}", "three digits are all of it"
     for frame, columns, key, value in (
-        (runs[0].flows, FLOWS, "queueing_delay_p95_s", exact),
-        (runs[0].links, LINKS, "queue_p95_s", None),
+        (runs[0].flows, "flows", "queueing_delay_p95_s", exact),
+        (runs[0].links, "links", "queue_p95_s", None),
     ):
         for row in table_rows(frame, columns)[1]:
             assert row[key] is None or row[key] == pytest.approx(float(f"{row[key]:.3g}"), rel=1e-12)

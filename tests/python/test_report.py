@@ -30,7 +30,7 @@ from thalweg.report._page import (
     part,
     template_macro,
 )
-from thalweg.report.columns import FLOWS, expected_text, table_rows, unit_of
+from thalweg.report.columns import expected_text, table_rows, unit_of
 from thalweg.report.comparison import by_scenario, differences, names, path_ends
 from thalweg.report.numbers import number
 from thalweg.report.sweep_index import _spans
@@ -509,7 +509,7 @@ def test_columns_without_information_are_omitted() -> None:
         },
         schema_overrides={"rtt_s": polars.Float64},
     )
-    columns, rows = table_rows(frame, FLOWS)
+    columns, rows = table_rows(frame, "flows")
     assert [key for key, _ in columns] == ["flow", "throughput_bps", "timeouts"]
     assert rows == [{"flow": "a", "throughput_bps": 2.0, "timeouts": 3}]
 
@@ -795,7 +795,6 @@ up = true
 
 def test_every_drop_has_a_reason_that_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
     from thalweg.report._run import overview
-    from thalweg.report.columns import LINKS
 
     result = tw.Scenario.from_toml(NO_ROUTE).run()
     unheard = int(result.flows["drops_not_listening"].sum())
@@ -812,9 +811,9 @@ def test_every_drop_has_a_reason_that_is_explained(capsys: pytest.CaptureFixture
         found = {row["name"] for row in asked(capsys, "metrics", reason)["metrics"]}
         assert f"drops_{reason.replace(' ', '_')}" in found
     # the tables have them too, each with a heading
-    headings = {heading for _, heading in table_rows(result.flows, FLOWS)[0]}
+    headings = {heading for _, heading in table_rows(result.flows, "flows")[0]}
     assert {"drops, no route", "not listening"} <= headings
-    headings = {heading for _, heading in table_rows(result.links, LINKS)[0]}
+    headings = {heading for _, heading in table_rows(result.links, "links")[0]}
     assert {"drops, queue full", "drops, random loss", "drops, link down"} <= headings
 
 
@@ -845,8 +844,6 @@ def test_a_picture_labels_rates_and_delays_that_change_as_means() -> None:
 
 
 def test_that_queues_were_full_is_said_once_in_a_table_of_links() -> None:
-    from thalweg.report.columns import LINKS
-
     result = tw.Scenario.from_toml(NO_ROUTE.partition("[[events]]")[0].replace(", loss = 0.002", "")).run()
     assert result.links["drops_queue_full"].sum() > 0
-    assert [heading for _, heading in table_rows(result.links, LINKS)[0] if "drops" in heading] == ["drops"]
+    assert [heading for _, heading in table_rows(result.links, "links")[0] if "drops" in heading] == ["drops"]

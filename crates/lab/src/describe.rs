@@ -5,7 +5,8 @@ use contract::{Family, ParamInfo, ParamValue, SeriesInfo};
 use schemes::Build;
 use serde_json::{Value, json};
 
-use crate::{METRICS, RENAMED};
+use crate::RENAMED;
+use crate::report::{METRICS, Shown};
 
 /// The catalogue of schemes: a list of `{name, title, families, transport, router, rack, documented, sources, params}`;
 /// `router`: whether it needs a part in routers; `rack`: whether its flows over TCP have RACK-TLP by default.
@@ -40,8 +41,20 @@ pub fn strategies() -> Value {
     rows.collect()
 }
 
-/// Every column and key of a result: a list of `{table, name, unit, definition, measured}`.
+/// Every column and key of a result: a list of `{table, name, unit, definition, measured, display, factor, shown,
+/// groups}`; the last two are `{place, heading, rank, unless_zero, in_full}`, or null for what is not printed there.
 pub fn metrics() -> Value {
+    let shown = |shown: Option<Shown>| {
+        shown.map(|shown| {
+            json!({
+                "place": shown.place,
+                "heading": shown.heading,
+                "rank": shown.rank,
+                "unless_zero": shown.unless_zero,
+                "in_full": shown.in_full,
+            })
+        })
+    };
     let rows = METRICS.iter().map(|row| {
         json!({
             "table": row.table,
@@ -49,6 +62,10 @@ pub fn metrics() -> Value {
             "unit": row.unit,
             "definition": row.definition,
             "measured": row.measured,
+            "display": row.display,
+            "factor": row.factor(),
+            "shown": shown(row.shown),
+            "groups": shown(row.groups),
         })
     });
     rows.collect()

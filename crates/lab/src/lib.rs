@@ -26,7 +26,9 @@ pub use drill_script::{DrillScript, drillable};
 pub use metrics::{coefficient_of_variation, jain, report};
 pub use plan::{Group, Plan};
 pub use qlog::{QlogConnection, controlled, qlog, qlog_connection};
-pub use report::{Cells, Column, Expectation, Keys, METRICS, Metric, Report, Sides, Table, Words, metric};
+pub use report::{
+    Cells, Column, Expectation, Keys, METRICS, Metric, Report, Shown, Sides, Table, Words, metric,
+};
 pub use run::{Outcome, run, run_observed, run_recorded, run_saving};
 pub use scenario::{Axis, Cell, Scenario, load, load_bytes, load_tree};
 pub use schema::renames::RENAMED;

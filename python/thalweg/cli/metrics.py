@@ -52,7 +52,7 @@ def _find(name: str, columns: Rows, series: Rows) -> tuple[Rows, Rows]:
     if not exact and not of_series and not called:
         known = {word for row in columns for word in (row["table"], row["name"])}
         known |= {row["name"] for row in series}
-        known |= {words_of(heading) for shown in TABLES.values() for _, heading, _ in shown} | set(FACTS)
+        known |= {words_of(column.heading) for shown in TABLES.values() for column in shown} | set(FACTS)
         raise CommandError(
             f"no table, column, series or heading is called `{name}`", nearest(name, sorted(known))
         )
@@ -65,15 +65,15 @@ def _by_words(name: str, columns: Rows) -> Rows:
 
     Percentiles are found as `p95` and as `95th percentile`.
     """
-    from ..report.columns import TABLES
+    from ..report.columns import TABLES, word_of
 
-    bare = [row for row in columns if row["name"].removesuffix("_s").removesuffix("_bps") == name]
+    bare = [row for row in columns if word_of(row["name"]) == name]
     if bare:
         return bare
     headings: dict[tuple[str, str], str] = {}
     for table, shown in TABLES.items():
-        for key, heading, _ in shown:
-            headings[table, key] = f"{headings.get((table, key), '')} {heading}"
+        for column in shown:
+            headings[table, column.key] = f"{headings.get((table, column.key), '')} {column.heading}"
     wanted = _words(PERCENTILE.sub(r"p\1", name.lower()))
     known = [
         _words(f"{row['name']} {headings.get((row['table'], row['name']), '')}".lower()) for row in columns

@@ -247,23 +247,35 @@ def _print_script(result: Result, file: Path) -> None:
 
 def print_result(result: Result, folder: Path, note: str = "", *, full: bool = False) -> None:
     """Prints the main tables, and where the rest is. Unless `full`, without columns and rows that say little."""
-    from ..report.columns import APPS, FIRST, NODES, table_rows
+    from ..report.columns import first_of, table_rows
 
     screen = console()
     wrong = result.violated_invariants
     _print_flows(result, full=full)
     if not result.apps.is_empty():
-        columns, rows = table_rows(result.apps, APPS, full=full)
+        columns, rows = table_rows(result.apps, "apps", full=full)
         limit = None if full else MAX_FLOWS
         print_table(
-            "Applications", columns, rows, limit=limit, first=FIRST, all_in="apps.parquet has all", whole=full
+            "Applications",
+            columns,
+            rows,
+            limit=limit,
+            first=first_of("apps"),
+            all_in="apps.parquet has all",
+            whole=full,
         )
     _print_links(result, full=full)
     if not result.nodes.is_empty():
-        columns, rows = table_rows(result.nodes, NODES, full=full)
+        columns, rows = table_rows(result.nodes, "nodes", full=full)
         limit = None if full else MAX_NODES
         print_table(
-            "Nodes", columns, rows, limit=limit, first=FIRST, all_in="nodes.parquet has all", whole=full
+            "Nodes",
+            columns,
+            rows,
+            limit=limit,
+            first=first_of("nodes"),
+            all_in="nodes.parquet has all",
+            whole=full,
         )
     _print_expectations(result)
     print_violations(wrong)
@@ -287,20 +299,20 @@ def _print_flows(result: Result, *, full: bool) -> None:
     """Groups and flows: of many flows the groups only, of few flows the groups that have several."""
     import polars
 
-    from ..report.columns import FIRST, FIRST_OF_GROUPS, FLOWS, GROUPS, table_rows
+    from ..report.columns import first_of, table_rows
 
     flows, groups = result.flows, result.groups
     grouped = groups.height < flows.height
     many = flows.height > MAX_FLOWS and grouped and not full
     if grouped:
         shown = groups if full or many else groups.filter(polars.col("count") > 1)
-        columns, rows = table_rows(shown, GROUPS, full=full)
+        columns, rows = table_rows(shown, "summary", full=full)
         print_table(
             f"{result.heading}: groups of flows",
             columns,
             rows,
             limit=None if full else MAX_FLOWS,
-            first=FIRST_OF_GROUPS,
+            first=first_of("summary"),
             all_in="summary.parquet has all",
             whole=full,
         )
@@ -308,13 +320,13 @@ def _print_flows(result: Result, *, full: bool) -> None:
         count = f"{flows.height:,}".replace(",", "\u202f")
         console().print(f"{count} flows: flows.parquet has each, `--full` prints all", style="dim")
         return
-    columns, rows = table_rows(flows, FLOWS, full=full)
+    columns, rows = table_rows(flows, "flows", full=full)
     print_table(
         f"{result.heading}: flows",
         columns,
         rows,
         limit=None if full else MAX_FLOWS,
-        first=FIRST,
+        first=first_of("flows"),
         all_in="flows.parquet has all",
         whole=full,
     )
@@ -324,20 +336,20 @@ def _print_links(result: Result, *, full: bool) -> None:
     """Links by utilisation; unless `full`, those that are nearly idle and drop nothing are only counted."""
     import polars
 
-    from ..report.columns import FIRST, LINKS, drops_text, table_rows
+    from ..report.columns import drops_text, first_of, table_rows
 
     used = result.links.filter(polars.col("sent_packets") > 0)
     used = used.sort("utilisation", descending=True, nulls_last=True)
     busy = used.filter((polars.col("utilisation") >= IDLE) | (polars.col("drops") > 0))
     shown = used if full or busy.is_empty() else busy
-    columns, rows = table_rows(shown, LINKS, full=full)
+    columns, rows = table_rows(shown, "links", full=full)
     limit = None if full else MAX_LINKS
     print_table(
         "Links, by utilisation",
         columns,
         rows,
         limit=limit,
-        first=FIRST,
+        first=first_of("links"),
         all_in="links.parquet has all",
         whole=full,
     )

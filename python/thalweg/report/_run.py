@@ -14,12 +14,6 @@ from . import _charts, _panels
 from ._page import cell, render
 from ._topology import drawing, rate_text, time_text
 from .columns import (
-    APPS,
-    FLOWS,
-    GROUPS,
-    LINKS,
-    NODES,
-    RECEIVERS,
     drops_by_reason,
     drops_text,
     expected_text,
@@ -30,14 +24,12 @@ from .columns import (
 from .numbers import number
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     import polars
 
     from ..plots import Drawing
     from ..result import Result
-    from .columns import Column
 
 
 MAX_GROUPS = 3
@@ -124,7 +116,7 @@ def page(run: Result, folder: Path) -> str:
         roles=set(run.nodes["role"].to_list()),
         changes=[{"at": time_text(at), "what": words} for at, words in event_labels(run.plan)],
         **_flows(run),
-        apps=None if run.apps.is_empty() else _listed(run.apps, APPS),
+        apps=None if run.apps.is_empty() else _listed(run.apps, "apps"),
         **pictures,
         answering={name: name for name in panels},
         panels=_panels.element(panels) if panels else None,
@@ -132,9 +124,9 @@ def page(run: Result, folder: Path) -> str:
             run.links.filter(run.links["sent_packets"] > 0).sort(
                 "utilisation", descending=True, nulls_last=True
             ),
-            LINKS,
+            "links",
         ),
-        nodes=None if run.nodes.is_empty() else _listed(run.nodes, NODES),
+        nodes=None if run.nodes.is_empty() else _listed(run.nodes, "nodes"),
         control=_control(run),
         marked=bool(event_marks(run.plan)),
         series=series,
@@ -276,7 +268,7 @@ def expectations(run: Result) -> list[Content]:
 
 def flows_table(run: Result) -> Content:
     """The table of flows."""
-    return _listed(run.flows, FLOWS)
+    return _listed(run.flows, "flows")
 
 
 def _measured(row: dict[str, Any]) -> str:
@@ -327,20 +319,20 @@ def _means(row: dict[str, Any], planned: dict[str, Any] | None) -> list[str]:
     ]
 
 
-def _listed(frame: polars.DataFrame, columns: Sequence[Column]) -> Content:
+def _listed(frame: polars.DataFrame, table: str) -> Content:
     """A table of the run, in the units of the page."""
-    headings, rows = table_rows(frame, columns)
+    headings, rows = table_rows(frame, table)
     return {"columns": headings, "rows": rows}
 
 
 def _flows(run: Result) -> Content:
     receivers = run.receivers.sort("throughput_bps", maintain_order=True, nulls_last=True)
     return {
-        "groups": _listed(run.groups, GROUPS) if run.groups.height < run.flows.height else None,
+        "groups": _listed(run.groups, "summary") if run.groups.height < run.flows.height else None,
         "flows": flows_table(run),
         "consumers": (run.flows["transport"] == "ndn").any(),
         "other_samples": bool((run.flows["rtt_s"] < run.flows["owd_s"]).any()),
-        "receivers": _listed(receivers, RECEIVERS) if run.receivers.height > run.flows.height else None,
+        "receivers": _listed(receivers, "receivers") if run.receivers.height > run.flows.height else None,
     }
 
 

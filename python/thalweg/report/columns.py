@@ -1,11 +1,12 @@
-"""Columns of a run's tables for terminal and pages: selection, headings, units."""
+"""Columns of a run's tables for terminal and pages: selection, headings, units, as the catalogue declares them."""
 
 from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..catalogue import columns
 from ..stats import interval_text
 from .numbers import number
 
@@ -16,192 +17,60 @@ if TYPE_CHECKING:
 
     from ..result import Result
 
-Column = tuple[str, str, float]
-"""Column of the table, heading, factor."""
 
-FLOWS: tuple[Column, ...] = (
-    ("flow", "flow", 1.0),
-    ("scheme", "scheme", 1.0),
-    ("from", "from", 1.0),
-    ("prefix", "prefix", 1.0),
-    ("worst_receiver", "worst receiver", 1.0),
-    ("throughput_worst_bps", "throughput, worst (Mbit/s)", 1e-6),
-    ("loss_ratio_worst", "loss, worst (%)", 100.0),
-    ("queueing_delay_worst_s", "queueing, worst (ms)", 1e3),
-    ("throughput_bps", "throughput (Mbit/s)", 1e-6),
-    ("goodput_bps", "goodput (Mbit/s)", 1e-6),
-    ("active_throughput_bps", "throughput while active (Mbit/s)", 1e-6),
-    ("active_goodput_bps", "goodput while active (Mbit/s)", 1e-6),
-    ("interests_bps", "Interests sent (Mbit/s)", 1e-6),
-    ("loss_ratio", "loss (%)", 100.0),
-    ("ack_loss_ratio", "ACK loss (%)", 100.0),
-    ("drops_no_route", "drops, no route", 1.0),
-    ("drops_hop_limit", "drops, hop limit", 1.0),
-    ("drops_not_listening", "not listening", 1.0),
-    ("rtt_s", "RTT (ms)", 1e3),
-    ("delay_s", "delay (ms)", 1e3),
-    ("delay_std_s", "delay deviation (ms)", 1e3),
-    ("rtp_queue_s", "RTP queue (ms)", 1e3),
-    ("owd_s", "one-way delay (ms)", 1e3),
-    ("base_delay_s", "base delay (ms)", 1e3),
-    ("queueing_delay_s", "queueing (ms)", 1e3),
-    ("queueing_delay_p50_s", "queueing p50 (ms)", 1e3),
-    ("queueing_delay_p95_s", "queueing p95 (ms)", 1e3),
-    ("queueing_delay_p99_s", "queueing p99 (ms)", 1e3),
-    ("retransmits", "retransmitted", 1.0),
-    ("timeouts", "timeouts", 1.0),
-    ("nacks", "NACKs", 1.0),
-    ("feedback_packets", "feedback", 1.0),
-    ("feedback_received", "feedback received", 1.0),
-    ("signals", "signals", 1.0),
-    ("startup_s", "plays after (s)", 1.0),
-    ("stalls", "stalls", 1.0),
-    ("stalled_s", "stalled (s)", 1.0),
-    ("frames_played", "frames played", 1.0),
-    ("frames_late", "late", 1.0),
-    ("frames_lost", "lost", 1.0),
-    ("frames_undecodable", "undecodable", 1.0),
-    ("frames_dropped", "dropped by the sender", 1.0),
-    ("fct_s", "completed in (s)", 1.0),
-)
-GROUPS: tuple[Column, ...] = (
-    ("group", "group", 1.0),
-    ("count", "flows", 1.0),
-    ("throughput", "throughput (Mbit/s)", 1e-6),
-    ("goodput", "goodput (Mbit/s)", 1e-6),
-    ("throughput_mean", "throughput per flow (Mbit/s)", 1e-6),
-    ("loss_ratio", "loss (%)", 100.0),
-    ("fairness", "fairness (Jain)", 1.0),
-    ("fairness_mean", "fairness over 1 s, mean", 1.0),
-    ("fairness_min", "fairness over 1 s, minimum", 1.0),
-    ("recovery", "recovery after an event (s)", 1.0),
-    ("transfers", "transfers", 1.0),
-    ("completions", "completed", 1.0),
-    ("unfinished", "unfinished", 1.0),
-    ("fct", "FCT mean (s)", 1.0),
-    ("fct_p50", "FCT p50 (s)", 1.0),
-    ("fct_p95", "FCT p95 (s)", 1.0),
-    ("fct_p99", "FCT p99 (s)", 1.0),
-    ("queueing_delay", "queueing (ms)", 1e3),
-    ("queueing_delay_p50", "queueing p50 (ms)", 1e3),
-    ("queueing_delay_p95", "queueing p95 (ms)", 1e3),
-    ("queueing_delay_p99", "queueing p99 (ms)", 1e3),
-)
-RECEIVERS: tuple[Column, ...] = (
-    ("flow", "flow", 1.0),
-    ("node", "node", 1.0),
-    ("throughput_bps", "throughput (Mbit/s)", 1e-6),
-    ("goodput_bps", "goodput (Mbit/s)", 1e-6),
-    ("loss_ratio", "loss (%)", 100.0),
-    ("owd_s", "one-way delay (ms)", 1e3),
-    ("owd_max_s", "one-way delay, maximum (ms)", 1e3),
-    ("queueing_delay_s", "queueing (ms)", 1e3),
-    ("queueing_delay_p95_s", "queueing p95 (ms)", 1e3),
-    ("missing", "missing", 1.0),
-    ("reordered", "reordered", 1.0),
-    ("late", "late", 1.0),
-    ("feedback_packets", "feedback", 1.0),
-    ("suppressed", "suppressed", 1.0),
-    ("signals", "signals", 1.0),
-    ("startup_s", "plays after (s)", 1.0),
-    ("stalls", "stalls", 1.0),
-    ("stalled_s", "stalled (s)", 1.0),
-    ("frames_played", "frames played", 1.0),
-    ("frames_late", "late", 1.0),
-    ("frames_lost", "lost", 1.0),
-    ("frames_undecodable", "undecodable", 1.0),
-)
-LINKS: tuple[Column, ...] = (
-    ("link", "link", 1.0),
-    ("direction", "direction", 1.0),
-    ("rate_bps", "rate (Mbit/s)", 1e-6),
-    ("delay_s", "delay (ms)", 1e3),
-    ("utilisation", "utilisation (%)", 100.0),
-    ("queue_packets", "queue (packets)", 1.0),
-    ("queue_max_packets", "maximum (packets)", 1.0),
-    ("queue_s", "wait (ms)", 1e3),
-    ("queue_p50_s", "wait p50 (ms)", 1e3),
-    ("queue_p95_s", "wait p95 (ms)", 1e3),
-    ("queue_p99_s", "wait p99 (ms)", 1e3),
-    ("loss_ratio", "loss (%)", 100.0),
-    ("drops", "drops", 1.0),
-    ("drops_queue_full", "drops, queue full", 1.0),
-    ("drops_early", "drops, early", 1.0),
-    ("drops_random_loss", "drops, random loss", 1.0),
-    ("drops_link_down", "drops, link down", 1.0),
-    ("drops_policed", "drops, policed", 1.0),
-    ("drops_corrupted", "drops, corrupted", 1.0),
-    ("marked_packets", "marked", 1.0),
-)
-APPS: tuple[Column, ...] = (
-    ("app", "application", 1.0),
-    ("kind", "kind", 1.0),
-    ("connections", "connections", 1.0),
-    ("exchanges", "completed", 1.0),
-    ("duration_s", "time, mean (s)", 1.0),
-    ("duration_p50_s", "p50 (s)", 1.0),
-    ("duration_p95_s", "p95 (s)", 1.0),
-    ("duration_p99_s", "p99 (s)", 1.0),
-    ("startup_s", "plays after (s)", 1.0),
-    ("stalls", "stalls", 1.0),
-    ("stalled_s", "stalled (s)", 1.0),
-    ("switches", "switches", 1.0),
-    ("bitrate_bps", "bit rate (Mbit/s)", 1e-6),
-    ("qoe_bps", "QoE, linear (Mbit/s)", 1e-6),
-)
-NODES: tuple[Column, ...] = (
-    ("node", "node", 1.0),
-    ("role", "role", 1.0),
-    ("groups", "groups", 1.0),
-    ("forwarded_packets", "forwarded", 1.0),
-    ("statuses", "statuses", 1.0),
-    ("commands", "commands", 1.0),
-    ("reroutes", "reroutes", 1.0),
-    ("feedback_received", "feedback received", 1.0),
-    ("feedback_packets", "feedback sent", 1.0),
-    ("signals", "signals", 1.0),
-    ("sent_packets", "sent (packets)", 1.0),
-    ("sent_bytes", "sent (kB)", 1e-3),
-    ("ignored", "ignored", 1.0),
-    ("interests_in", "Interests in", 1.0),
-    ("interests_out", "Interests out", 1.0),
-    ("data_in", "Data in", 1.0),
-    ("data_out", "Data out", 1.0),
-    ("hit_ratio", "hits (%)", 100.0),
-    ("aggregated", "aggregated", 1.0),
-    ("pending_peak", "pending, maximum", 1.0),
-    ("nacks_out", "NACKs sent", 1.0),
-    ("no_route", "NACKed, no route", 1.0),
-    ("policed", "policed", 1.0),
-    ("expired", "expired", 1.0),
-    ("unsolicited", "unsolicited Data", 1.0),
-)
-FIRST = (
-    *("flow", "link", "node", "direction"),
-    *("utilisation", "rate_bps", "throughput_bps", "fct_s", "scheme", "goodput_bps", "loss_ratio"),
-    *("queueing_delay_s", "worst_receiver", "rtt_s", "queue_packets", "drops", "queue_s"),
-    *("retransmits", "timeouts", "throughput_worst_bps", "loss_ratio_worst", "owd_s", "delay_s"),
-    *("interests_bps", "queueing_delay_p95_s"),
-    *("role", "hit_ratio", "groups", "interests_in", "data_out", "feedback_received"),
-    *("app", "exchanges", "duration_s", "duration_p95_s", "stalls", "bitrate_bps", "kind"),
-)
-"""Columns that are kept if not all fit, in order of importance; then the others in their order."""
+class Column(NamedTuple):
+    """How a column of a table is printed."""
 
-FIRST_OF_GROUPS = (
-    *("group", "count", "throughput", "completions", "unfinished", "fct", "fct_p95", "queueing_delay"),
-    *("fairness", "loss_ratio", "goodput", "queueing_delay_p95", "fct_p50", "transfers", "fct_p99"),
-)
-"""The same columns of groups."""
+    key: str
+    """Column of the table; of the table of groups, the last word of the key."""
+    heading: str
+    """Heading, with the unit."""
+    factor: float
+    """Factor from the unit of the column to the unit of the heading."""
+    rank: int | None
+    """Importance from 1 where not all columns fit; columns without a rank are the first to go."""
+    unless_zero: bool
+    """Omitted if all rows are zero."""
+    in_full: bool
+    """In a terminal printed with `--full` only; pages have all columns."""
 
-ONLY_IN_FULL = {
-    "from",
-    *("active_throughput_bps", "active_goodput_bps", "throughput_mean", "base_delay_s", "delay_std_s"),
-    *("queueing_delay_p50_s", "queueing_delay_p99_s", "queueing_delay_p50", "queueing_delay_p99"),
-    *("drops_queue_full", "drops_early", "drops_random_loss", "drops_link_down", "drops_policed"),
-    *("drops_corrupted", "drops_not_listening"),
-    *("queue_p50_s", "queue_p99_s", "fairness_mean", "fairness_min", "transfers", "fct_p99"),
+
+def word_of(column: str) -> str:
+    """A column's name as the last word of a key of the summary, without the suffix of its unit."""
+    return re.sub(r"_(bps|s)$", "", column)
+
+
+def _printed(table: str) -> tuple[Column, ...]:
+    """The printed columns of a table, in order; of `summary`, those of the table of groups."""
+    rows = [(row, row["name"], row["shown"]) for row in columns() if row["table"] == table]
+    if table == "summary":
+        rows = [*((row, word_of(row["name"]), row["groups"]) for row in columns()), *rows]
+    shown = sorted((row for row in rows if row[2]), key=lambda row: row[2]["place"])
+    return tuple(
+        Column(
+            name,
+            f"{how['heading']} ({row['display']})" if row["display"] else how["heading"],
+            row["factor"],
+            how["rank"],
+            how["unless_zero"],
+            how["in_full"],
+        )
+        for row, name, how in shown
+    )
+
+
+TABLES = {
+    table: _printed(table)
+    for table in dict.fromkeys(row["table"] for row in columns() if row["shown"] is not None)
 }
-"""Columns that the terminal prints with `--full` only; the pages have all."""
+"""The columns that are printed, by the table in which `thalweg metrics` lists their meaning; `summary` is of groups."""
+
+
+def first_of(table: str) -> list[str]:
+    """The columns that are kept if not all of the table fit, in order of importance."""
+    ranked = [(column.rank, column.key) for column in TABLES[table] if column.rank is not None]
+    return [key for _, key in sorted(ranked)]
+
 
 OF_WORST_RECEIVER = {
     *("worst_receiver", "throughput_worst_bps", "loss_ratio_worst", "queueing_delay_worst_s")
@@ -226,81 +95,16 @@ KNOWN_DIGITS = 3
 SMALLEST = {"queue_packets": 1e-3, "queue_s": 1e-6}
 """The unit of the last digit that is printed: a thousandth of a packet, a microsecond."""
 
-OMIT_IF_ZERO = {
-    "retransmits",
-    "timeouts",
-    "feedback_packets",
-    "feedback_received",
-    "suppressed",
-    "missing",
-    "reordered",
-    "late",
-    "signals",
-    "marked_packets",
-    "ignored",
-    "nacks",
-    "groups",
-    "forwarded_packets",
-    "statuses",
-    "sent_packets",
-    "sent_bytes",
-    "hit_ratio",
-    "aggregated",
-    "nacks_out",
-    "policed",
-    "expired",
-    "frames_late",
-    "frames_undecodable",
-    "frames_dropped",
-    "completions",
-    "transfers",
-    "unfinished",
-    "ack_loss_ratio",
-    "no_route",
-    "unsolicited",
-    *("drops_queue_full", "drops_early", "drops_random_loss", "drops_link_down", "drops_policed"),
-    *("drops_corrupted", "drops_no_route", "drops_hop_limit", "drops_not_listening"),
-}
-"""Columns that are omitted if they are zero in all rows."""
+UNLESS_ZERO = {column.key for shown in TABLES.values() for column in shown if column.unless_zero}
+"""Columns that are omitted if they are zero in all rows, of any table."""
 
 
 UNITS = {
-    **dict.fromkeys(("rate", "throughput", "goodput", "interests"), ("Mbit/s", 1e-6)),
-    **dict.fromkeys(
-        [f"{word}_{of}" for word in ("throughput", "goodput") for of in ("mean", "worst", "best")],
-        ("Mbit/s", 1e-6),
-    ),
-    **dict.fromkeys(("active_throughput", "active_goodput"), ("Mbit/s", 1e-6)),
-    **dict.fromkeys(("rtt", "rtt_min", "owd", "owd_min", "owd_max", "queueing_delay", "queue"), ("ms", 1e3)),
-    **dict.fromkeys(("base_delay", "queueing_delay_worst", "owd_worst"), ("ms", 1e3)),
-    **dict.fromkeys(("delay", "delay_std", "delay_min", "delay_max"), ("ms", 1e3)),
-    **dict.fromkeys([f"queueing_delay_p{percent}" for percent in (50, 95, 99)], ("ms", 1e3)),
-    **dict.fromkeys(("rtp_queue", "rtp_queue_p95", "rtp_queue_max"), ("ms", 1e3)),
-    **dict.fromkeys([f"delay_p{percent}" for percent in (5, 25, 50, 75, 95)], ("ms", 1e3)),
-    **dict.fromkeys([f"fct_p{percent}" for percent in (50, 95, 99)], ("s", 1.0)),
-    **dict.fromkeys([f"queue_p{percent}" for percent in (50, 95, 99)], ("ms", 1e3)),
-    **dict.fromkeys([f"duration_p{percent}" for percent in (50, 95, 99)], ("s", 1.0)),
-    **dict.fromkeys(("duration", "recovery"), ("s", 1.0)),
-    **dict.fromkeys(("bitrate", "qoe"), ("Mbit/s", 1e-6)),
-    "power": ("Mbit/s²", 1e-6),
-    **dict.fromkeys(("fct", "convergence", "started", "completed", "active"), ("s", 1.0)),
-    **dict.fromkeys(("startup", "stalled"), ("s", 1.0)),
-    **dict.fromkeys(
-        ("utilisation", "loss_ratio", "loss_ratio_worst", "ack_loss_ratio", "hit_ratio"), ("%", 100.0)
-    ),
+    word_of(row["name"]): (row["display"], row["factor"])
+    for row in columns()
+    if row["display"] and row["unit"] != "bytes"
 }
-"""Unit and factor for output of a key of the summary, by its last word."""
-
-
-TABLES: dict[str, tuple[Column, ...]] = {
-    "flows": FLOWS,
-    "receivers": RECEIVERS,
-    "links": LINKS,
-    "nodes": NODES,
-    "apps": APPS,
-    "summary": GROUPS,
-}
-"""The columns that are printed, by the table in which `thalweg metrics` lists their meaning."""
+"""Unit and factor for output of a key of the summary, by its last word; sizes are printed in bytes."""
 
 
 def words_of(heading: str) -> str:
@@ -321,7 +125,7 @@ def columns_called(words: str, *, exactly: bool = False) -> list[tuple[str, str]
     )
     for test in tests[:1] if exactly else tests:
         found = [
-            (table, key) for table, columns in TABLES.items() for key, heading, _ in columns if test(heading)
+            (table, column.key) for table, shown in TABLES.items() for column in shown if test(column.heading)
         ]
         if found:
             return found
@@ -345,30 +149,28 @@ def expected_text(key: str, expected: str) -> str:
     return BARE_NUMBER.sub(lambda found: f"{number(float(found[0]) * factor, 6)} %", expected)
 
 
-def columns_shown(frame: polars.DataFrame, columns: Sequence[Column], *, full: bool = True) -> list[Column]:
-    """The columns that have information; unless `full`, without those of `ONLY_IN_FULL`."""
+def columns_shown(frame: polars.DataFrame, table: str, *, full: bool = True) -> list[Column]:
+    """The printed columns of a table that have information in `frame`; unless `full`, without those of `--full`."""
     return [
         column
-        for column in columns
-        if column[0] in frame.columns
-        and (full or column[0] not in ONLY_IN_FULL)
-        and _has_information(frame, column[0])
+        for column in TABLES.get(table, ())
+        if column.key in frame.columns and (full or not column.in_full) and _has_information(frame, column)
     ]
 
 
 def table_rows(
-    frame: polars.DataFrame, columns: Sequence[Column], *, full: bool = True
+    frame: polars.DataFrame, table: str, *, full: bool = True
 ) -> tuple[list[tuple[str, str]], list[dict[str, Any]]]:
     """Headings, and rows in the units of the headings; columns without information are omitted.
 
-    Unless `full`, those of `ONLY_IN_FULL` are omitted as well.
+    Unless `full`, those of `--full` are omitted as well.
     """
-    there = columns_shown(frame, columns, full=full)
+    there = columns_shown(frame, table, full=full)
     rows = [
-        {key: _scaled(_rounded(key, row[key]), factor) for key, _, factor in there}
-        for row in frame.select([key for key, _, _ in there]).to_dicts()
+        {one.key: _scaled(_rounded(one.key, row[one.key]), one.factor) for one in there}
+        for row in frame.select([one.key for one in there]).to_dicts()
     ]
-    return [(key, _heading(frame, key, heading)) for key, heading, _ in there], rows
+    return [(one.key, _heading(frame, one.key, one.heading)) for one in there], rows
 
 
 SAME_AS = {"active_throughput_bps": "throughput_bps", "active_goodput_bps": "goodput_bps"}
@@ -427,14 +229,15 @@ def _with_interval(name: str, mean: Any, low: Any, high: Any, number: Callable[[
     return interval_text(mean, (low, high), lambda value, _: number(value), known_digits(name))
 
 
-def _has_information(frame: polars.DataFrame, name: str) -> bool:
+def _has_information(frame: polars.DataFrame, shown: Column) -> bool:
+    name = shown.key
     column = frame[name].drop_nulls()
     if column.is_empty():
         return False
     if name == "drops_queue_full" and "drops" in frame.columns:
         # that queues were full is what the drops of a link say
         return bool((column != 0).any() and (frame[name] != frame["drops"]).any())
-    if name in OMIT_IF_ZERO:
+    if shown.unless_zero:
         return bool((column != 0).any())
     if name in SAME_AS:
         other = frame[SAME_AS[name]]

@@ -13,7 +13,7 @@ from .._run_folder import with_overrides
 from .._stored import parse_toml
 from ..event_labels import event_marks
 from ..invariants import wrong
-from .columns import DIGITS, OMIT_IF_ZERO, known, known_digits, unit_of
+from .columns import DIGITS, UNLESS_ZERO, known, known_digits, unit_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -171,7 +171,7 @@ def metrics(runs: Sequence[Named]) -> list[dict[str, Any]]:
     for key in shown_keys(runs):
         unit, factor = unit_of(key)
         row = {name: _times(table.get(key), factor) for name, table in values}
-        quiet = key.rsplit(".", 1)[-1] in OMIT_IF_ZERO
+        quiet = key.rsplit(".", 1)[-1] in UNLESS_ZERO
         if all(value is None or (quiet and value == 0) for value in row.values()):
             continue
         rows.append({"metric": key, "unit": unit, "values": row, "change": _change(key, list(row.values()))})

@@ -10,7 +10,7 @@ use std::fmt::{Display, Write};
 use std::ops::Range;
 
 pub(crate) use catalogue::{DERIVED, FAIRNESS, word};
-pub use catalogue::{METRICS, Metric, metric};
+pub use catalogue::{METRICS, Metric, Shown, metric};
 pub use expect::{Expectation, Sides};
 pub use keys::Keys;
 
