@@ -289,7 +289,7 @@ impl Scenario {
 
     /// Its seed.
     pub fn seed(&self) -> u64 {
-        self.file.seed.or(1)
+        self.file.seed.or(*File::defaults().seed.resolved())
     }
 
     /// As written, without places.

@@ -404,3 +404,45 @@ fn only_the_flows_that_are_named_have_series() {
         assert_eq!((&row.times, &row.values), (&other.times, &other.values));
     }
 }
+
+#[test]
+fn each_key_of_a_direction_can_be_taken_away_where_a_template_or_the_other_direction_has_it() {
+    let text = r#"
+        duration = "1 s"
+        [topology]
+        kind = "dumbbell"
+        [topology.bottleneck]
+        rate = "10 Mbit/s"
+        delay = "10 ms"
+        mark_above = 30
+        loss = 0.01
+        policer = { rate = "5 Mbit/s", burst = "15 kB" }
+        impair = { duplicate = 0.1 }
+        backward = { loss = 0, policer = {}, impair = {}, mark_above = false }
+    "#;
+    let changed = format!(
+        "{text}\n[[topology.links]]\nname = \"bottleneck\"\nmark_above = false\npolicer = {{}}\n{TCP_FLOW}"
+    );
+    let (written, changed) = (plan(&format!("{text}\n{TCP_FLOW}")), plan(&changed));
+    for (plan, marks) in [(&written, Some(30)), (&changed, None)] {
+        // what is printed says the same
+        for plan in [plan, &self::plan(&plan.to_toml())] {
+            let link = plan.blueprint.links.iter().find(|link| link.name == "bottleneck");
+            let link = link.expect("a dumbbell has a bottleneck");
+            let (forward, backward) = (&link.forward, &link.backward);
+            assert_eq!((forward.queue.mark_above, backward.queue.mark_above), (marks, None));
+            assert_eq!(forward.policer.is_some(), marks.is_some());
+            assert_eq!((forward.loss, backward.loss), (0.01, 0.0));
+            assert_eq!((forward.impair.is_some(), backward.impair.is_none()), (true, true));
+            assert!(backward.policer.is_none());
+        }
+    }
+}
+
+const TCP_FLOW: &str = r#"
+[[flows]]
+name = "a"
+scheme = "reno"
+from = "left1"
+to = "right1"
+"#;

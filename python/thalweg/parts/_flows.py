@@ -290,7 +290,7 @@ class Source(Part):
     - `shape` (number): on_off: shape of Pareto-distributed times, above 1. Default: exponential times.
     - `fixed` (true or false): on_off: all times have their mean length.
     - `frame_rate` (number): Streams: frames per second. Default: 25.
-    - `pattern` (text): frames: frame types of a group of pictures. Default: "IBBPBBPBBPBB".
+    - `pattern` (text): frames: frame types of a group of pictures. Default: IBBPBBPBBPBB.
     - `sizes` (list of number): frames: relative mean sizes of I, P and B frames. Default: [5, 3, 1].
     - `variation` (number): frames: coefficient of variation (standard deviation / mean) of the sizes of one
       frame type, which are log-normal. Default: 0.

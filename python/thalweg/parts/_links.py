@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         shaper: Mapping[str, Any] | None
         buffer: str | None
         queue: str | Mapping[str, Any] | None
-        mark_above: int | None
+        mark_above: int | bool | None
         classes: Iterable[int] | None
         backward: Mapping[str, Any] | None
 
@@ -87,12 +87,12 @@ class Link(Part):
       pattern such as "leaf*"; of two entries about one link, the later one counts.
     - `ends` (list of text): custom: its two nodes.
     - `like` (text): custom: name of a link that supplies the keys that are not written here.
-    - `rate` (such as `"50 Mbit/s"`, `"1 Gbit/s"`, `"900 kbit/s"`): Rate of each direction. Required without
+    - `rate` (such as `"50 Mbit/s"`, `"1 Gbit/s"`, `"900 kbit/s"`): Rate of a direction. A link needs it or
       `trace`; of `edge` 1 Gbit/s by default.
     - `trace` (such as `"lte_driving"`, `"traces/walk.up"`, `"traces/walk.csv"` or `ModelTrace`): The trace
-      that the rate of each direction follows, instead of `rate`: a model of a kind of link, see ModelTrace;
-      or the path of a file, relative to the scenario, which contains a dot or a slash. A file has the format
-      of mahimahi: each line is a time in whole milliseconds at which 1500 bytes can leave, in one packet or
+      that the rate of a direction follows, instead of `rate`: a model of a kind of link, see ModelTrace; or
+      the path of a file, relative to the scenario, which contains a dot or a slash. A file has the format of
+      mahimahi: each line is a time in whole milliseconds at which 1500 bytes can leave, in one packet or
       several; a larger packet takes several such opportunities, and what no waiting packet uses is lost. Or
       it is CSV and ends in .csv: each line is a time in seconds and the rate from then on, `0.5,12 Mbit/s`,
       which can be 0; after a first line `time_s,rate_bps` or `time_ms,rate_mbps` they are numbers in these
@@ -101,9 +101,9 @@ class Link(Part):
       Pensieve: a time in seconds and the rate in Mbit/s up to it. Times of a rate are counted from the first
       one. A trace begins with the run and repeats from its end. Its mean rate counts where a rate is needed,
       as for a buffer in bdp.
-    - `delay` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Propagation delay, each direction. Required; of
+    - `delay` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Propagation delay of a direction. A link needs it; of
       `edge` 1 ms by default.
-    - `loss` (number): Probability that a packet is lost at random after transmission.
+    - `loss` (number): Probability that a packet is lost at random after transmission. Default: 0.
     - `impair` (`Impair`): Impairments: bursty loss, corruption, jitter, reordering, duplication, release in
       bursts. Default: none.
     - `policer` (`Bucket`): Policer: a token bucket before the queue. Packets that exceed it are dropped.
@@ -111,15 +111,16 @@ class Link(Part):
     - `shaper` (`Bucket`): Shaper: a token bucket behind the queue. A packet waits in the queue until the
       bucket has enough tokens, and then leaves at `rate`. Not with `trace`. Default: none.
     - `buffer` (such as `"100 packets"`, `"1 bdp"`, `"64 kB"`): Queue limit: packets, bytes, or multiples of
-      the bandwidth-delay product. Default: 100 packets, of `edge` 10 000.
+      the bandwidth-delay product. Of `edge` 10 000 packets by default. Default: 100 packets.
     - `queue` (`fifo`, `cake`, `codel`, `dualpi2`, `fq`, `fq_codel`, `pfifo_head_drop`, `pie`, `red` or
       `CakeQueue` or `CodelQueue` or `Dualpi2Queue` or `FqQueue` or `FqCodelQueue` or `PieQueue` or
-      `RedQueue`): Queue discipline: `"fifo"` (drop-tail, the default), another by its name, or a table with
-      its name as `kind` and its parameters.
-    - `mark_above` (whole number): ECN threshold: an ECT packet is marked CE if, when it arrives, at least
-      this many packets wait.
+      `RedQueue`): Queue discipline: `"fifo"` (drop-tail), another by its name, or a table with its name as
+      `kind` and its parameters. Default: fifo.
+    - `mark_above` (whole number or `false`): ECN threshold: an ECT packet is marked CE if, when it arrives,
+      at least this many packets wait; `false`: never. Default: false.
     - `classes` (list of whole number): Weights of traffic classes, served by deficit round robin; each class
       has its own buffer. The last class also takes the control packets that streams send out of band.
+      Default: none.
     - `backward` (`Port`): Settings that differ in the direction from the second end to the first.
     """
 
@@ -136,7 +137,7 @@ class Link(Part):
         "shaper": ("Mapping[str, Any] | None", ""),
         "buffer": ("str | None", "100 packets"),
         "queue": ("str | Mapping[str, Any] | None", ""),
-        "mark_above": ("int | None", ""),
+        "mark_above": ("int | bool | None", ""),
         "classes": ("Iterable[int] | None", ""),
         "backward": ("Mapping[str, Any] | None", ""),
     }
@@ -180,7 +181,7 @@ class Impair(Part):
     - `jitter` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Jitter: maximum difference of the propagation delay
       of a packet from `delay`, in both directions; uniform and independent per packet. At most `delay`.
     - `keep_order` (true or false): With `jitter`: a packet that would overtake another arrives with it.
-      Default: false, packets are reordered.
+      Otherwise packets are reordered. Default: false.
     - `reorder` (number): Probability that a packet arrives without propagation delay, before those ahead of
       it.
     - `gap` (whole number): With `reorder`: a packet can be reordered if it is at least this many packets
@@ -248,24 +249,30 @@ class Bucket(Part):
 
 
 class Port(Part):
-    """One direction of a link.
+    """One direction of a link, with the keys of the link.
 
-    - `rate` (such as `"50 Mbit/s"`, `"1 Gbit/s"`, `"900 kbit/s"`): Rate.
+    A key that is not written is taken from the link. An empty table or list: none.
+
+    - `rate` (such as `"50 Mbit/s"`, `"1 Gbit/s"`, `"900 kbit/s"`): Rate of a direction.
     - `trace` (such as `"lte_driving"`, `"traces/walk.up"`, `"traces/walk.csv"` or `ModelTrace`): The trace
-      that the rate follows, instead of `rate`.
-    - `delay` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Propagation delay.
+      that the rate of a direction follows, instead of `rate`: a model of a kind of link, see ModelTrace; or
+      the path of a file, relative to the scenario, which contains a dot or a slash.
+    - `delay` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Propagation delay of a direction.
     - `loss` (number): Probability that a packet is lost at random after transmission.
-    - `impair` (`Impair`): Impairments; an empty table: none.
-    - `policer` (`Bucket`): Policer; an empty table: none.
-    - `shaper` (`Bucket`): Shaper; an empty table: none.
-    - `buffer` (such as `"100 packets"`, `"1 bdp"`, `"64 kB"`): Queue limit.
+    - `impair` (`Impair`): Impairments: bursty loss, corruption, jitter, reordering, duplication, release in
+      bursts.
+    - `policer` (`Bucket`): Policer: a token bucket before the queue.
+    - `shaper` (`Bucket`): Shaper: a token bucket behind the queue.
+    - `buffer` (such as `"100 packets"`, `"1 bdp"`, `"64 kB"`): Queue limit: packets, bytes, or multiples of
+      the bandwidth-delay product.
     - `queue` (`fifo`, `cake`, `codel`, `dualpi2`, `fq`, `fq_codel`, `pfifo_head_drop`, `pie`, `red` or
       `CakeQueue` or `CodelQueue` or `Dualpi2Queue` or `FqQueue` or `FqCodelQueue` or `PieQueue` or
-      `RedQueue`): Queue discipline.
+      `RedQueue`): Queue discipline: `"fifo"` (drop-tail), another by its name, or a table with its name as
+      `kind` and its parameters.
     - `mark_above` (whole number or `false`): ECN threshold: an ECT packet is marked CE if, when it arrives,
       at least this many packets wait; `false`: never.
-    - `classes` (list of whole number): Weights of traffic classes, served by deficit round robin; an empty
-      list: no classes.
+    - `classes` (list of whole number): Weights of traffic classes, served by deficit round robin; each class
+      has its own buffer.
     """
 
     KEYS: ClassVar = {

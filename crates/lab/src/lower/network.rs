@@ -1,27 +1,17 @@
 //! Links, routes, clocks, and the parts of nodes: name-based network, named data, software-defined networking.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
 use contract::NameId;
-use sim::{
-    ClockSpec, IcnSpec, Limit, LinkSpec, NameRoute, NdnSpec, PortSpec, ProducerSpec, QueueSpec, RateTrace,
-    RouteSpec, SdnSpec, Shared,
-};
+use sim::{ClockSpec, IcnSpec, LinkSpec, NameRoute, NdnSpec, ProducerSpec, RouteSpec, SdnSpec, Shared};
 use stack::{icn, ndn, sdn};
-use units::{Bytes, Drift, Duration, Offset, Rate};
+use units::{Bytes, Drift, Duration, Offset};
 
 use super::{Ids, changed};
 use crate::resolve::params::PartParams;
-use crate::schema::file::{File, Icn, Link, Port, Route};
+use crate::schema::file::{File, Icn, Route};
+use crate::schema::link::{Link, Traces};
 use crate::schema::ndn::{LinkName, Ndn, Producer};
-use crate::schema::read::{At, Field};
+use crate::schema::read::At;
 use crate::schema::sdn::Sdn;
-use crate::schema::trace::{TraceKey, TraceSource};
-use crate::schema::values::Buffer;
-
-/// The traces that rates of links follow.
-type Traces = BTreeMap<TraceKey, Arc<RateTrace>>;
 
 /// The links; equal ones share their properties.
 pub(super) fn links(tables: &[At<Link>], ids: &Ids<'_>, traces: &Traces) -> Vec<LinkSpec> {
@@ -39,71 +29,13 @@ pub(super) fn links(tables: &[At<Link>], ids: &Ids<'_>, traces: &Traces) -> Vec<
 
 fn link(link: &Link, ids: &Ids<'_>, traces: &Traces) -> LinkSpec {
     let ends = link.ends.resolved();
-    let (rate, trace) = rate(&link.rate, &link.trace, traces);
-    let by_trace = trace.as_ref().map_or(Duration::ZERO, |trace| trace.min_delay());
-    let forward = PortSpec {
-        rate,
-        trace,
-        delay: *link.delay.resolved() + by_trace,
-        loss: *link.loss.resolved(),
-        impair: link.impair.present().and_then(|table| table.to_spec()),
-        policer: link.policer.present().and_then(|table| table.to_spec()),
-        shaper: link.shaper.present().and_then(|table| table.to_spec()),
-        queue: QueueSpec {
-            limit: limit(&link.buffer),
-            discipline: link.queue.present().and_then(|queue| queue.0.clone()),
-            mark_above: link.mark_above.present().map(|at| at.value),
-            class_weights: link.classes.items().iter().map(|weight| weight.value).collect(),
-        },
-    };
-    let forward = Shared::from(forward);
+    let forward = Shared::from(link.forward.to_spec(traces));
+    let backward = link.backward.present().map(|port| Shared::from(port.to_spec(traces)));
     LinkSpec {
         name: link.name.resolved().as_str().into(),
         ends: (ids.node(&ends.0), ids.node(&ends.1)),
-        backward: link
-            .backward
-            .present()
-            .map_or_else(|| forward.clone(), |port| Shared::from(self::port(port, traces))),
+        backward: backward.unwrap_or_else(|| forward.clone()),
         forward,
-    }
-}
-
-/// The rate of a port, and the trace that it follows.
-fn rate(rate: &Field<Rate>, trace: &Field<TraceSource>, traces: &Traces) -> (Rate, Option<Arc<RateTrace>>) {
-    match trace.present() {
-        Some(source) => {
-            let trace = traces.get(&source.key()).expect("the traces of a resolved tree are loaded");
-            (trace.mean(), Some(trace.clone()))
-        }
-        None => (*rate.resolved(), None),
-    }
-}
-
-fn port(port: &Port, traces: &Traces) -> PortSpec {
-    let (rate, trace) = rate(&port.rate, &port.trace, traces);
-    let by_trace = trace.as_ref().map_or(Duration::ZERO, |trace| trace.min_delay());
-    PortSpec {
-        rate,
-        trace,
-        delay: *port.delay.resolved() + by_trace,
-        loss: *port.loss.resolved(),
-        impair: port.impair.present().and_then(|table| table.to_spec()),
-        policer: port.policer.present().and_then(|table| table.to_spec()),
-        shaper: port.shaper.present().and_then(|table| table.to_spec()),
-        queue: QueueSpec {
-            limit: limit(&port.buffer),
-            discipline: port.queue.present().and_then(|queue| queue.0.clone()),
-            mark_above: port.mark_above.present().and_then(|at| at.value.0),
-            class_weights: port.classes.items().iter().map(|weight| weight.value).collect(),
-        },
-    }
-}
-
-fn limit(buffer: &Field<Buffer>) -> Limit {
-    match buffer.resolved() {
-        Buffer::Packets(packets) => Limit::Packets(*packets),
-        Buffer::Bytes(size) => Limit::Bytes(*size),
-        Buffer::Bdp(_) => unreachable!("bandwidth-delay products are resolved"),
     }
 }
 

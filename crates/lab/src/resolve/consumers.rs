@@ -186,7 +186,8 @@ fn source(source: &Source, data: Bytes, notes: &mut Notes) -> Option<Source> {
 
 /// The settings with the keys of their pattern filled in.
 fn pattern(consumer: &Consumer, notes: &mut Notes) -> Option<Consumer> {
-    let word = consumer.pattern.or(PatternWord::Sequential);
+    let usual = Consumer::defaults();
+    let word = consumer.pattern.or(*usual.pattern.resolved());
     for (key, location) in consumer.written() {
         let of = match key {
             "batch" | "every" => PatternWord::Batches,
@@ -211,9 +212,9 @@ fn pattern(consumer: &Consumer, notes: &mut Notes) -> Option<Consumer> {
         }
         PatternWord::Zipf => {
             consumer.contents.required("contents", "pattern = \"zipf\"", location, notes)?;
-            filled.segments = filled.segments.filled(1);
-            filled.exponent = filled.exponent.filled(1.0);
-            filled.shift = filled.shift.filled(0.0);
+            filled.segments = filled.segments.filled(*usual.segments.resolved());
+            filled.exponent = filled.exponent.filled(*usual.exponent.resolved());
+            filled.shift = filled.shift.filled(*usual.shift.resolved());
         }
     }
     Some(filled)

@@ -86,15 +86,17 @@ fn link(event: &At<Event>, net: &Net, notes: &mut Notes) -> Vec<Event> {
         return Vec::new();
     };
     let spec = &net.links[link.index()];
-    if let (Some(rate), true) =
-        (event.rate.present(), [&spec.forward, &spec.backward].iter().any(|port| port.trace.is_some()))
-    {
+    if let (Some(rate), true) = (
+        event.rate.present(),
+        [&spec.forward, &spec.backward].iter().any(|port| port.keys.trace.present().is_some()),
+    ) {
         notes
             .wrong(rate.location, format!("the rate of `{}` follows a trace", spec.name))
             .hint("change the rate in the trace, or write a `rate` for the link");
     }
     let ports = [&spec.forward, &spec.backward];
-    if let (Some(rate), true) = (event.rate.present(), ports.iter().any(|port| port.shaper.is_some())) {
+    if let (Some(rate), true) = (event.rate.present(), ports.iter().any(|port| port.keys.shaping().is_some()))
+    {
         notes
             .wrong(
                 rate.location,

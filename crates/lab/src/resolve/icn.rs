@@ -8,6 +8,7 @@ use units::{Duration, Rate};
 
 use super::endpoints::ends;
 use crate::schema::file::{File, Flow, Icn, NetworkWord};
+use crate::schema::link::Port;
 use crate::schema::read::{At, Field, Notes, shortened};
 use crate::schema::tree::Location;
 use crate::schema::values::Buffer;
@@ -201,20 +202,7 @@ fn settings(table: &Icn, notes: &mut Notes) -> Icn {
 }
 
 /// The default link of a resolver: fast enough to have no influence.
-const fn resolver_port(location: Location) -> NetPort {
-    NetPort {
-        trace: None,
-        trace_delay: None,
-        impair: None,
-        policer: None,
-        shaper: None,
-        rate: Rate::from_mbps(1000),
-        delay: Duration::from_millis(1),
-        loss: 0.0,
-        buffer: Buffer::Packets(1000),
-        discipline: None,
-        mark_above: None,
-        classes: Vec::new(),
-        location,
-    }
+fn resolver_port(location: Location) -> NetPort {
+    let keys = Port { buffer: Buffer::Packets(1000).into(), ..Port::default() };
+    NetPort::new(keys, Rate::from_mbps(1000), Duration::from_millis(1), location)
 }

@@ -5,18 +5,14 @@ use std::sync::Arc;
 
 use contract::NodeId;
 use sim::Cast;
-use stack::queue::DisciplineSpec;
 use units::{Bytes, Duration};
 
 use super::ndn::NdnNet;
 use super::traffic::ResolvedFlow;
-use crate::schema::bucket::Bucket;
-use crate::schema::file::{Link, Port};
-use crate::schema::impair::Impair;
-use crate::schema::queue::Queue;
+use crate::schema::keys::Keys;
+use crate::schema::link::{Link, Port};
 use crate::schema::read::{At, Field, Notes};
-use crate::schema::trace::TraceSource;
-use crate::schema::values::{Buffer, Ends, MarkAbove};
+use crate::schema::values::{Buffer, Ends};
 use crate::topology::{Net, NetLink, NetPort, Paths, PortIndex};
 
 /// What passes a port: the longest round trip of its flows without queues, and their largest packet.
@@ -38,7 +34,7 @@ pub(super) fn build(
     paths: &mut Paths<'_>,
     notes: &mut Notes,
 ) -> Vec<At<Link>> {
-    let relative = |port: &NetPort| matches!(port.buffer, Buffer::Bdp(_));
+    let relative = |port: &NetPort| matches!(port.buffer(), Buffer::Bdp(_));
     let loads = if net.links.iter().any(|link| relative(&link.forward) || relative(&link.backward)) {
         port_loads(net, flows, ndn, paths)
     } else {
@@ -47,7 +43,7 @@ pub(super) fn build(
     let any = loads.values().fold(PortLoad::default(), |max, one| max.max(*one));
     let mut noted = Vec::new();
     let mut limit = |index: PortIndex, port: &NetPort| {
-        let Buffer::Bdp(factor) = port.buffer else { return port.buffer };
+        let Buffer::Bdp(factor) = port.buffer() else { return port.buffer() };
         let seen = loads.get(&index).copied().unwrap_or(any);
         let packets = bdp(factor, port, seen);
         if packets > 1e7 && !noted.contains(&port.location) {
@@ -88,72 +84,28 @@ fn ends(link: &NetLink, net: &Net) -> Field<Ends> {
 
 /// The table of a link whose directions have these limits.
 fn table(link: &NetLink, limits: [Buffer; 2], net: &Net) -> Link {
-    let (forward, backward): (&NetPort, &NetPort) = (&link.forward, &link.backward);
-    let identical = NetPort { buffer: limits[1], location: forward.location, ..backward.clone() }
-        == NetPort { buffer: limits[0], ..forward.clone() };
+    let forward = port(&link.forward, &link.forward, limits[0]);
+    // what this direction lacks and the other has is taken away
+    let backward = port(&link.backward, &link.forward, limits[1]);
+    let differs = backward.to_table() != forward.to_table();
     Link {
         name: link.name.clone().into(),
         ends: ends(link, net),
-        rate: forward.trace.is_none().then_some(forward.rate).into(),
-        trace: trace(forward),
-        delay: forward.delay.into(),
-        loss: forward.loss.into(),
-        impair: impairments(forward.impair, None),
-        policer: bucket(forward.policer, None),
-        shaper: bucket(forward.shaper, None),
-        buffer: limits[0].into(),
-        queue: queue(&forward.discipline, &None),
-        mark_above: forward.mark_above.into(),
-        classes: classes(&forward.classes, &[]),
-        // what this direction lacks and the other has is taken away
-        backward: (!identical)
-            .then(|| Port {
-                rate: backward.trace.is_none().then_some(backward.rate).into(),
-                trace: trace(backward),
-                delay: backward.delay.into(),
-                loss: backward.loss.into(),
-                impair: impairments(backward.impair, forward.impair),
-                policer: bucket(backward.policer, forward.policer),
-                shaper: bucket(backward.shaper, forward.shaper),
-                buffer: limits[1].into(),
-                queue: queue(&backward.discipline, &forward.discipline),
-                mark_above: backward
-                    .mark_above
-                    .or(forward.mark_above)
-                    .map(|_| MarkAbove(backward.mark_above))
-                    .into(),
-                classes: classes(&backward.classes, &forward.classes),
-                ..Port::default()
-            })
-            .into(),
+        backward: differs.then_some(backward).into(),
+        forward,
         ..Link::default()
     }
 }
 
-/// The impairments of a direction, where this or the `other` has any.
-fn impairments(impair: Option<sim::Impair>, other: Option<sim::Impair>) -> Field<Arc<Impair>> {
-    let table = impair.map(|impair| Impair::of_spec(&impair));
-    table.or(other.map(|_| Impair::default())).into()
-}
-
-/// The token bucket of a direction, where this or the `other` has one.
-fn bucket(bucket: Option<sim::TokenBucket>, other: Option<sim::TokenBucket>) -> Field<Arc<Bucket>> {
-    bucket.map(Bucket::of_spec).or(other.map(|_| Bucket::default())).into()
-}
-
-/// The trace that the rate of a port follows.
-fn trace(port: &NetPort) -> Field<TraceSource> {
-    port.trace.as_ref().map(|at| at.value.clone()).into()
-}
-
-/// A queue discipline, where this direction or the `other` has one.
-fn queue(discipline: &Option<DisciplineSpec>, other: &Option<DisciplineSpec>) -> Field<Queue> {
-    discipline.as_ref().or(other.as_ref()).map(|_| Queue(discipline.clone())).into()
-}
-
-/// The weights of classes, where this direction or the `other` has any.
-fn classes(weights: &[u32], other: &[u32]) -> Field<Vec<At<u32>>> {
-    if weights.is_empty() && other.is_empty() { Field::Missing } else { Field::list(weights.iter().copied()) }
+/// The keys of a direction, without those that have their default here and in the `other` direction.
+fn port(port: &NetPort, other: &NetPort, limit: Buffer) -> Port {
+    Port {
+        rate: port.keys.trace.is_missing().then_some(port.rate).into(),
+        delay: port.delay.into(),
+        loss: port.keys.loss.or(0.0).into(),
+        buffer: limit.into(),
+        ..port.keys.beside(&other.keys, Port::defaults())
+    }
 }
 
 impl PortLoad {

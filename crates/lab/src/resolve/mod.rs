@@ -88,8 +88,8 @@ pub(crate) fn build(
     folder: &Path,
     notes: &mut Notes,
 ) -> Option<(Resolved, Net)> {
-    let seed = seed.unwrap_or(file.seed.or(1));
-    let duration = file.duration.or(Duration::from_secs(60));
+    let seed = seed.unwrap_or(file.seed.or(*File::defaults().seed.resolved()));
+    let duration = file.duration.or(*File::defaults().duration.resolved());
     let warmup = file.warmup.or(Duration::ZERO);
     if let Some(at) = file.warmup.present()
         && warmup >= duration

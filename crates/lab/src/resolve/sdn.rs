@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use contract::NodeId;
 use stack::sdn;
-use units::{Duration, Rate};
 
 use super::endpoints::ends;
 use super::icn::IcnNet;
 use super::ndn::NdnNet;
 use super::params::PartParams;
 use crate::schema::file::{File, Flow};
+use crate::schema::link::Port;
 use crate::schema::read::{At, Field, Notes, shortened};
 use crate::schema::sdn::{ControlLink, Sdn};
 use crate::schema::tree::Location;
@@ -211,8 +211,12 @@ fn refuse_traces(nodes: &[NodeId], net: &Net, notes: &mut Notes) {
     for link in &net.links {
         let ports = [(&*link.forward, link.ends.0), (&*link.backward, link.ends.1)];
         let controlled = |(port, owner): (&NetPort, NodeId)| {
-            let location =
-                port.trace.as_ref().map(|trace| trace.location).or(port.shaper.map(|_| port.location))?;
+            let location = port
+                .keys
+                .trace
+                .present()
+                .map(|at| at.location)
+                .or(port.keys.shaping().map(|_| port.location))?;
             has_agent(owner).then_some((location, owner))
         };
         if let Some((location, owner)) = ports.into_iter().find_map(controlled) {
@@ -252,25 +256,14 @@ fn join(
 
 /// The default link of a controller: fast enough to have no influence.
 fn port_of(link: &ControlLink, location: Location, notes: &mut Notes) -> NetPort {
-    let buffer = link.buffer.or(Buffer::Packets(1000));
+    let usual = ControlLink::defaults();
+    let buffer = link.buffer.or(*usual.buffer.resolved());
     if let (Some(at), Buffer::Bdp(_)) = (link.buffer.present(), buffer) {
         notes
             .wrong(at.location, "no flow passes a control link, so that it has no bandwidth-delay product")
             .hint("write packets or bytes");
     }
-    NetPort {
-        rate: link.rate.or(Rate::from_mbps(1000)),
-        trace: None,
-        trace_delay: None,
-        impair: None,
-        policer: None,
-        shaper: None,
-        delay: link.delay.or(Duration::ZERO),
-        loss: link.loss.or(0.0),
-        buffer,
-        mark_above: None,
-        classes: Vec::new(),
-        discipline: None,
-        location,
-    }
+    let keys = Port { loss: link.loss.clone(), buffer: buffer.into(), ..Port::default() };
+    let (rate, delay) = (link.rate.or(*usual.rate.resolved()), link.delay.or(*usual.delay.resolved()));
+    NetPort::new(keys, rate, delay, location)
 }

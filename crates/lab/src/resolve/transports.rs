@@ -79,7 +79,7 @@ pub(super) fn model<'a>(
     if let (Some(class), Some(net)) = (table.class.present(), net)
         && class.value > 0
     {
-        let classes = |port: &NetPort| port.classes.len();
+        let classes = |port: &NetPort| port.keys.classes.items().len();
         let max = net.links.iter().map(|link| classes(&link.forward).max(classes(&link.backward))).max();
         // where a refused link may have classes, who uses them is right
         let known = !net.partial || max.is_some_and(|max| max > 0);
@@ -135,7 +135,7 @@ fn check_out_of_band(table: &At<Flow>, scheme: &str, net: &Net, notes: &mut Note
         notes
             .wrong(location, format!("{what}, which is simulated only"))
             .hint("take the parameters for control packets in band");
-    } else if !net.partial && net.links.iter().all(|link| link.forward.classes.len() < 2) {
+    } else if !net.partial && net.links.iter().all(|link| link.forward.keys.classes.items().len() < 2) {
         notes
             .wrong(location, format!("{what}, and no queue has classes"))
             .hint("write classes = [1, 1] on links: control packets take the last class, where no data wait");

@@ -32,14 +32,15 @@ pub(super) fn video(
         return None;
     }
     refuse_others(source, kind.value, true, notes);
-    let live = source.live.or(true);
+    let usual = Source::defaults();
+    let live = source.live.or(*usual.live.resolved());
     if let (false, Some(drop)) = (live, source.drop_after.present()) {
         notes
             .wrong(drop.location, "frames that are all there from the start are never too old")
             .hint("leave `drop_after` out, or write live = true");
     }
     let mut filled = source.clone();
-    filled.frame_rate = filled.frame_rate.filled(25.0);
+    filled.frame_rate = filled.frame_rate.filled(*usual.frame_rate.resolved());
     filled.live = filled.live.filled(live);
     let mut listed = None;
     match kind.value {
@@ -47,7 +48,7 @@ pub(super) fn video(
             let file = source.file.required("file", &of, source.location, notes);
             let list = file.and_then(|file| trace(file, folder, notes));
             listed = file.map(|file| file.value.clone()).zip(list);
-            filled.repeat = filled.repeat.filled(false);
+            filled.repeat = filled.repeat.filled(*usual.repeat.resolved());
         }
         SourceWord::Frames => {
             source.rate.required("rate", &of, source.location, notes);
@@ -81,10 +82,11 @@ fn groups(source: Source, notes: &mut Notes) -> Source {
                 .hint("write a number from 0.000001 to 1000000");
         }
     }
+    let usual = Source::defaults();
     Source {
-        pattern: source.pattern.clone().filled("IBBPBBPBBPBB".to_owned()),
-        sizes: source.sizes.clone().filled([5.0, 3.0, 1.0].map(At::from).into()),
-        variation: source.variation.clone().filled(0.0),
+        pattern: source.pattern.clone().filled(usual.pattern.resolved().clone()),
+        sizes: source.sizes.clone().filled(usual.sizes.resolved().clone()),
+        variation: source.variation.clone().filled(*usual.variation.resolved()),
         ..source
     }
 }

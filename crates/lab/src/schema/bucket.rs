@@ -5,7 +5,7 @@ use std::sync::Arc;
 use units::{Bytes, Rate};
 
 use crate::schema::bounds::within;
-use crate::schema::read::{At, Field, Notes, tables};
+use crate::schema::read::{Field, Notes, tables};
 
 tables! {
     /// A token bucket. It is full at the start, tokens for `rate` flow in up to `burst`, and a packet takes as many as it has bytes. An empty
@@ -25,17 +25,12 @@ impl Bucket {
         Some(sim::TokenBucket { rate: rate.value, burst: burst.value })
     }
 
-    pub(crate) fn of_spec(spec: sim::TokenBucket) -> Self {
-        Self { rate: spec.rate.into(), burst: spec.burst.into(), ..Self::default() }
-    }
-
-    /// The bucket of a direction. Reports one that lacks a key.
-    pub(crate) fn read(field: &Field<Arc<Self>>, of: &str, notes: &mut Notes) -> Option<sim::TokenBucket> {
-        let table: &At<Arc<Self>> = field.present()?;
+    /// Reports a bucket that lacks a key.
+    pub(crate) fn check(field: &Field<Arc<Self>>, of: &str, notes: &mut Notes) {
+        let Some(table) = field.present() else { return };
         if !table.rate.is_missing() || !table.burst.is_missing() {
             table.rate.required("rate", of, table.location, notes);
             table.burst.required("burst", of, table.location, notes);
         }
-        table.to_spec()
     }
 }

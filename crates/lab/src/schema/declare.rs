@@ -21,76 +21,128 @@ pub(crate) fn refuse_unknown<'a>(table: &Table, known: &[&'a str], notes: &mut N
     suggested
 }
 
-/// Lines of a doc comment in one.
-pub(crate) fn joined(lines: &[&str]) -> String {
-    lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")
+/// The type of a field of a table: a key, or a table whose keys are part of it.
+macro_rules! field_type {
+    ([] $type:ty) => { $crate::schema::read::Field<$type> };
+    ([flat] $type:ty) => { $type };
 }
+pub(crate) use field_type;
 
-/// Declares tables of a scenario once: the struct, how it is read and written, and its schema. Each field is a
-/// [`Field`]; a check after `where` gets the value and answers with a message and a hint.
+/// Declares tables of a scenario once: the struct, how it is read and written, its defaults, and its schema. Each
+/// field is a [`Field`], or, after `[flat]`, a table whose keys are part of this one. A default is written as in a
+/// scenario. A check after `where` gets the value and answers with a message and a hint.
+///
+/// The schema of a table `in brief` has the first sentence of each key, and no default: the table that it is part of
+/// has all of them.
 macro_rules! tables {
-    ($($(#[doc = $doc:literal])+ pub(crate) struct $Name:ident = $word:literal {
-        $($(#[doc = $fdoc:literal])+ $field:ident : $type:ty $(where $check:expr)?,)*
+    ($($(#[doc = $doc:literal])+ pub(crate) struct $Name:ident = $word:literal $(in $brief:ident)? {
+        $(
+            $(#[doc = $fdoc:literal])+
+            $([$flat:ident])? $field:ident : $type:ty $(= $default:tt)? $(where $check:expr)?,
+        )*
     })*) => {$(
         $(#[doc = $doc])+
         #[derive(Clone, Debug, Default, PartialEq)]
         pub(crate) struct $Name {
             pub(crate) location: $crate::schema::tree::Location,
-            $($(#[doc = $fdoc])+ pub(crate) $field: $crate::schema::read::Field<$type>,)*
+            $($(#[doc = $fdoc])+ pub(crate) $field: $crate::schema::declare::field_type!([$($flat)?] $type),)*
         }
 
+        #[allow(dead_code, reason = "not every table is asked for all of it")]
         impl $Name {
-            /// Its keys.
-            pub(crate) const KEYS: &'static [&'static str] = &[$(stringify!($field)),*];
-
             /// Reads the keys of a table.
             pub(crate) fn from_table(
                 table: &$crate::schema::tree::Table, location: $crate::schema::tree::Location, notes: &mut $crate::schema::read::Notes,
             ) -> Self {
-                let mut read = Self { location, ..Self::default() };
-                let suggested = $crate::schema::read::refuse_unknown(table, Self::KEYS, notes);
-                $(if let Some(node) = table.get(stringify!($field)) {
-                    read.$field = match <$type as $crate::schema::read::Read>::read(node, notes) {
-                        Some(inner) => {
-                            let location = node.location;
-                            #[allow(unused_mut, reason = "not every field has a check")]
-                            let mut given = $crate::schema::read::Field::Present($crate::schema::read::At { value: inner, location });
-                            $(
-                                if let $crate::schema::read::Field::Present(at) = &given
-                                    && let Err((message, hint)) = ($check)(&at.value)
-                                {
-                                    notes.wrong(location, message).hint(hint);
-                                    given = $crate::schema::read::Field::Wrong;
-                                }
-                            )?
-                            given
-                        }
-                        None => $crate::schema::read::Field::Wrong,
-                    };
-                } else if suggested.contains(&stringify!($field)) {
-                    // it is written, and that it is wrong is noted
-                    read.$field = $crate::schema::read::Field::Wrong;
-                })*
-                read
+                let mut keys = Vec::new();
+                <Self as $crate::schema::keys::Keys>::names("", &mut keys);
+                let suggested = $crate::schema::read::refuse_unknown(table, &keys, notes);
+                $crate::schema::keys::Keys::read("", table, location, &suggested, notes)
             }
 
             /// The keys that are written, with their values, in the order in which they are declared.
             pub(crate) fn to_table(&self) -> toml::Table {
                 let mut table = toml::Table::new();
-                $(if let $crate::schema::read::Field::Present(at) = &self.$field {
-                    table.insert(stringify!($field).to_owned(), $crate::schema::read::Read::to_value(&at.value));
-                })*
+                $crate::schema::keys::Keys::write(self, "", &mut table);
                 table
             }
 
             /// The keys that are written, with their places.
-            #[allow(dead_code, reason = "not every table is asked")]
             pub(crate) fn written(&self) -> Vec<(&'static str, $crate::schema::tree::Location)> {
                 let mut list = Vec::new();
-                $(if let $crate::schema::read::Field::Present(at) = &self.$field {
-                    list.push((stringify!($field), at.location));
-                })*
+                $crate::schema::keys::Keys::places(self, "", &mut list);
                 list
+            }
+
+            /// The keys that have a default, each with it.
+            pub(crate) fn defaults() -> &'static Self {
+                static DEFAULTS: std::sync::LazyLock<$Name> = std::sync::LazyLock::new(|| $Name {
+                    $($($field: $crate::schema::keys::default_value::<$type>(stringify!($default)).into(),)?)*
+                    ..$Name::default()
+                });
+                &DEFAULTS
+            }
+
+            fn all_properties(
+                generator: &mut schemars::SchemaGenerator, in_brief: bool, properties: &mut serde_json::Map<String, serde_json::Value>,
+            ) {
+                $({
+                    let default: &[&str] = &[$(stringify!($default))?];
+                    let mut doc = $crate::schema::keys::described(&[$($fdoc),+], default.first());
+                    if in_brief {
+                        doc = $crate::schema::keys::brief(&doc);
+                    }
+                    <$crate::schema::declare::field_type!([$($flat)?] $type) as $crate::schema::keys::Keys>::properties(
+                        stringify!($field), doc, generator, properties,
+                    );
+                })*
+            }
+        }
+
+        impl $crate::schema::keys::Keys for $Name {
+            fn names(_: &'static str, list: &mut Vec<&'static str>) {
+                $(<$crate::schema::declare::field_type!([$($flat)?] $type) as $crate::schema::keys::Keys>::names(stringify!($field), list);)*
+            }
+            fn read(
+                _: &'static str, table: &$crate::schema::tree::Table, location: $crate::schema::tree::Location, suggested: &[&str],
+                notes: &mut $crate::schema::read::Notes,
+            ) -> Self {
+                let mut read = Self { location, ..Self::default() };
+                $(
+                    read.$field = $crate::schema::keys::Keys::read(stringify!($field), table, location, suggested, notes);
+                    $(
+                        if let Some(at) = read.$field.present()
+                            && let Err((message, hint)) = ($check)(&at.value)
+                        {
+                            notes.wrong(at.location, message).hint(hint);
+                            read.$field = $crate::schema::read::Field::Wrong;
+                        }
+                    )?
+                )*
+                read
+            }
+            fn write(&self, _: &'static str, table: &mut toml::Table) {
+                $($crate::schema::keys::Keys::write(&self.$field, stringify!($field), table);)*
+            }
+            fn places(&self, _: &'static str, list: &mut Vec<(&'static str, $crate::schema::tree::Location)>) {
+                $($crate::schema::keys::Keys::places(&self.$field, stringify!($field), list);)*
+            }
+            fn properties(
+                _: &str, _: String, generator: &mut schemars::SchemaGenerator, properties: &mut serde_json::Map<String, serde_json::Value>,
+            ) {
+                Self::all_properties(generator, false, properties);
+            }
+            fn over(self, base: &Self) -> Self {
+                Self {
+                    location: if self.location == Default::default() { base.location } else { self.location },
+                    $($field: $crate::schema::keys::Keys::over(self.$field, &base.$field),)*
+                }
+            }
+            fn beside(&self, other: &Self, defaults: &Self) -> Self {
+                Self {
+                    location: Default::default(),
+                    $($field: $crate::schema::keys::Keys::beside(&self.$field, &other.$field, &defaults.$field),)*
+                }
             }
         }
 
@@ -123,21 +175,11 @@ macro_rules! tables {
             }
             fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
                 let mut properties = serde_json::Map::new();
-                $({
-                    let mut schema = <$type as $crate::schema::read::Read>::schema(generator);
-                    let lines: &[&str] = &[$($fdoc),+];
-                    let doc = $crate::schema::read::joined(lines);
-                    if schema.get("$ref").is_some() {
-                        schema = schemars::json_schema!({ "allOf": [schema] });
-                    }
-                    schema.insert("description".to_owned(), doc.into());
-                    properties.insert(stringify!($field).to_owned(), schema.to_value());
-                })*
-                let lines: &[&str] = &[$($doc),+];
-                let doc = $crate::schema::read::joined(lines);
+                let brief: &[&str] = &[$(stringify!($brief))?];
+                Self::all_properties(generator, !brief.is_empty(), &mut properties);
                 schemars::json_schema!({
                     "type": "object",
-                    "description": doc,
+                    "description": $crate::schema::keys::described(&[$($doc),+], None),
                     "properties": properties,
                     "additionalProperties": false,
                 })
@@ -200,8 +242,7 @@ macro_rules! words {
             fn schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
                 let words = Self::WORDS;
                 let meanings = [$({
-                    let lines: &[&str] = &[$($vdoc),+];
-                    $crate::schema::read::joined(lines)
+                    $crate::schema::keys::described(&[$($vdoc),+], None)
                 }),+];
                 schemars::json_schema!({ "type": "string", "enum": words, "enumDescriptions": meanings })
             }

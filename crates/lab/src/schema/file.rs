@@ -5,21 +5,18 @@ use std::sync::Arc;
 use units::{Bytes, Drift, Duration, Offset, Rate, Time};
 
 use crate::schema::bounds::{count, share_of, within};
-use crate::schema::bucket::Bucket;
 use crate::schema::emulation::{Commands, Emulation};
-use crate::schema::impair::Impair;
+use crate::schema::link::Link;
 use crate::schema::ndn::{Consumer, Ndn, Prefix, Producer};
 use crate::schema::nodes::{Nodes, Targets};
 use crate::schema::params::Params;
-use crate::schema::queue::Queue;
 use crate::schema::quic::Quic;
 use crate::schema::read::{At, Notes, tables, words};
 use crate::schema::sdn::Sdn;
 use crate::schema::tcp::Tcp;
-use crate::schema::trace::TraceSource;
 use crate::schema::traffic::{App, Arrivals, Churn};
 use crate::schema::tree::Location;
-use crate::schema::values::{Buffer, Ends, Expect, Instant, MarkAbove, SchemeName, Senders, Sweep};
+use crate::schema::values::{Expect, Instant, SchemeName, Senders, Sweep};
 use crate::schema::video::{Encoder, Player};
 
 tables! {
@@ -27,10 +24,10 @@ tables! {
     pub(crate) struct File = "a scenario" {
         /// Title of the scenario, one line.
         title: String,
-        /// Seed of all random streams. Default: 1.
-        seed: u64,
-        /// Simulated time. Default: 60 s.
-        duration: Duration where within("1 ns", "1000000000 s"),
+        /// Seed of all random streams.
+        seed: u64 = 1,
+        /// Simulated time.
+        duration: Duration = "60 s" where within("1 ns", "1000000000 s"),
         /// Start of the run that summaries leave out. Default: none.
         warmup: Duration where within("0 s", "1000000000 s"),
         /// Takes more than five CPU seconds; quick tests skip it.
@@ -108,78 +105,6 @@ tables! {
         /// custom: the links. dumbbell, parking_lot, star, chain, tree, fat_tree, leaf_spine, random, graphml: the links that differ from
         /// their template, each with its `name` and the keys that differ.
         links: Vec<At<Link>>,
-    }
-
-    /// A link between two nodes, or a template for several.
-    pub(crate) struct Link = "a link" {
-        /// Its name. In `links` of a generated topology the name of a link that differs, or a pattern such as "leaf*"; of two entries about
-        /// one link, the later one counts.
-        name: String,
-        /// custom: its two nodes.
-        ends: Ends,
-        /// custom: name of a link that supplies the keys that are not written here.
-        like: String,
-        /// Rate of each direction. Required without `trace`; of `edge` 1 Gbit/s by default.
-        rate: Rate where within("1 bit/s", "10000 Gbit/s"),
-        /// The trace that the rate of each direction follows, instead of `rate`: a model of a kind of link, see ModelTrace; or the path
-        /// of a file, relative to the scenario, which contains a dot or a slash. A file has the format of mahimahi: each line is a time
-        /// in whole milliseconds at which 1500 bytes can leave, in one packet or several; a larger packet takes several such
-        /// opportunities, and what no waiting packet uses is lost. Or it is CSV and ends in .csv: each line is a time in seconds and the
-        /// rate from then on, `0.5,12 Mbit/s`, which can be 0; after a first line `time_s,rate_bps` or `time_ms,rate_mbps` they are
-        /// numbers in these units. A third column, `delay_ms`, is a delay that is added to `delay`. The last line is the end: its rate
-        /// is not used. Or its lines are two numbers with a space or a tab between them, as in traces for Pensieve: a time in seconds
-        /// and the rate in Mbit/s up to it. Times of a rate are counted from the first one. A trace begins with the run and repeats from
-        /// its end. Its mean rate counts where a rate is needed, as for a buffer in bdp.
-        trace: TraceSource,
-        /// Propagation delay, each direction. Required; of `edge` 1 ms by default.
-        delay: Duration where within("0 s", "1000000000 s"),
-        /// Probability that a packet is lost at random after transmission.
-        loss: f64 where share_of(0.0, 1.0),
-        /// Impairments: bursty loss, corruption, jitter, reordering, duplication, release in bursts. Default: none.
-        impair: Arc<Impair>,
-        /// Policer: a token bucket before the queue. Packets that exceed it are dropped. Default: none.
-        policer: Arc<Bucket>,
-        /// Shaper: a token bucket behind the queue. A packet waits in the queue until the bucket has enough tokens, and then leaves at `rate`.
-        /// Not with `trace`. Default: none.
-        shaper: Arc<Bucket>,
-        /// Queue limit: packets, bytes, or multiples of the bandwidth-delay product. Default: 100 packets, of `edge` 10 000.
-        buffer: Buffer,
-        /// Queue discipline: `"fifo"` (drop-tail, the default), another by its name, or a table with its name as `kind` and its
-        /// parameters.
-        queue: Queue,
-        /// ECN threshold: an ECT packet is marked CE if, when it arrives, at least this many packets wait.
-        mark_above: u32,
-        /// Weights of traffic classes, served by deficit round robin; each class has its own buffer. The last class also takes the
-        /// control packets that streams send out of band.
-        classes: Vec<At<u32>>,
-        /// Settings that differ in the direction from the second end to the first.
-        backward: Arc<Port>,
-    }
-
-    /// One direction of a link.
-    pub(crate) struct Port = "one direction of a link" {
-        /// Rate.
-        rate: Rate where within("1 bit/s", "10000 Gbit/s"),
-        /// The trace that the rate follows, instead of `rate`.
-        trace: TraceSource,
-        /// Propagation delay.
-        delay: Duration where within("0 s", "1000000000 s"),
-        /// Probability that a packet is lost at random after transmission.
-        loss: f64 where share_of(0.0, 1.0),
-        /// Impairments; an empty table: none.
-        impair: Arc<Impair>,
-        /// Policer; an empty table: none.
-        policer: Arc<Bucket>,
-        /// Shaper; an empty table: none.
-        shaper: Arc<Bucket>,
-        /// Queue limit.
-        buffer: Buffer,
-        /// Queue discipline.
-        queue: Queue,
-        /// ECN threshold: an ECT packet is marked CE if, when it arrives, at least this many packets wait; `false`: never.
-        mark_above: MarkAbove,
-        /// Weights of traffic classes, served by deficit round robin; an empty list: no classes.
-        classes: Vec<At<u32>>,
     }
 
     /// How routes are computed, and routes that override them.
@@ -361,23 +286,21 @@ tables! {
         shape: f64 where share_of(1.000_001, 1000.0),
         /// on_off: all times have their mean length.
         fixed: bool,
-        /// Streams: frames per second. Default: 25.
-        frame_rate: f64 where share_of(0.01, 10_000.0),
-        /// frames: frame types of a group of pictures. Default: "IBBPBBPBBPBB".
-        pattern: String,
-        /// frames: relative mean sizes of I, P and B frames. Default: [5, 3, 1].
-        sizes: Vec<At<f64>>,
+        /// Streams: frames per second.
+        frame_rate: f64 = 25 where share_of(0.01, 10_000.0),
+        /// frames: frame types of a group of pictures.
+        pattern: String = "IBBPBBPBBPBB",
+        /// frames: relative mean sizes of I, P and B frames.
+        sizes: Vec<At<f64>> = [5, 3, 1],
         /// frames: coefficient of variation (standard deviation / mean) of the sizes of one frame type, which are log-normal.
-        /// Default: 0.
-        variation: f64 where share_of(0.0, 10.0),
+        variation: f64 = 0 where share_of(0.0, 10.0),
         /// trace: path of a text file, relative to the scenario. Each line is a frame: its size in bytes; its number, type and size, with
         /// its time before the size or without; or its size and type, as ffprobe writes CSV.
         file: String,
-        /// trace: repeat the file after its last frame. Default: false.
-        repeat: bool,
-        /// Streams: each frame becomes available when it has been encoded; false: all frames are available at the start. Default:
-        /// true.
-        live: bool,
+        /// trace: repeat the file after its last frame.
+        repeat: bool = false,
+        /// Streams: each frame becomes available when it has been encoded; false: all frames are available at the start.
+        live: bool = true,
         /// Streams: maximum time that a frame waits at the sender before it is dropped. Default: no limit.
         drop_after: Duration where within("1 us", "1000000000 s"),
     }

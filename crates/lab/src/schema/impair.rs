@@ -17,12 +17,12 @@ tables! {
         /// Jitter: maximum difference of the propagation delay of a packet from `delay`, in both directions; uniform and independent
         /// per packet. At most `delay`.
         jitter: Duration where within("0 s", "1000000000 s"),
-        /// With `jitter`: a packet that would overtake another arrives with it. Default: false, packets are reordered.
-        keep_order: bool,
+        /// With `jitter`: a packet that would overtake another arrives with it. Otherwise packets are reordered.
+        keep_order: bool = false,
         /// Probability that a packet arrives without propagation delay, before those ahead of it.
         reorder: f64 where share_of(0.0, 1.0),
-        /// With `reorder`: a packet can be reordered if it is at least this many packets after the last reordered one. Default: 1.
-        gap: u32 where count(1, 1_000_000),
+        /// With `reorder`: a packet can be reordered if it is at least this many packets after the last reordered one.
+        gap: u32 = 1 where count(1, 1_000_000),
         /// Packets arrive only at multiples of this time, those that were to arrive since the last one together: aggregation, as of
         /// acknowledgements by Wi-Fi. Default: none.
         release_every: Duration where within("0 s", "1000000000 s"),
@@ -34,21 +34,22 @@ tables! {
         to_bad: f64 where share_of(0.0, 1.0),
         /// Probability of a change from bad to good, per packet (`r`). A burst has 1 / to_good packets on average.
         to_good: f64 where share_of(0.0, 1.0),
-        /// Probability of loss in the bad state (`1-h`). Default: 1.
-        loss_in_bad: f64 where share_of(0.0, 1.0),
-        /// Probability of loss in the good state (`1-k`). Default: 0.
-        loss_in_good: f64 where share_of(0.0, 1.0),
+        /// Probability of loss in the bad state (`1-h`).
+        loss_in_bad: f64 = 1 where share_of(0.0, 1.0),
+        /// Probability of loss in the good state (`1-k`).
+        loss_in_good: f64 = 0 where share_of(0.0, 1.0),
     }
 }
 
 impl Impair {
     /// The impairments with defaults; `None` for none.
     pub(crate) fn to_spec(&self) -> Option<sim::Impair> {
+        let (usual, in_bursts) = (Self::defaults(), Bursts::defaults());
         let bursts = self.bursts.present().map(|table| sim::GilbertElliott {
             to_bad: table.to_bad.or(0.0),
             to_good: table.to_good.or(1.0),
-            loss_in_bad: table.loss_in_bad.or(1.0),
-            loss_in_good: table.loss_in_good.or(0.0),
+            loss_in_bad: table.loss_in_bad.or(*in_bursts.loss_in_bad.resolved()),
+            loss_in_good: table.loss_in_good.or(*in_bursts.loss_in_good.resolved()),
         });
         let jitter = self.jitter.present().filter(|at| at.value > Duration::ZERO);
         let reorder = self.reorder.present().filter(|at| at.value > 0.0);
@@ -56,8 +57,12 @@ impl Impair {
             bursts,
             duplicate: self.duplicate.or(0.0),
             corrupt: self.corrupt.or(0.0),
-            jitter: jitter.map(|at| sim::Jitter { by: at.value, keeps_order: self.keep_order.or(false) }),
-            reorder: reorder.map(|at| sim::Reorder { probability: at.value, gap: self.gap.or(1) }),
+            jitter: jitter.map(|at| sim::Jitter {
+                by: at.value,
+                keeps_order: self.keep_order.or(*usual.keep_order.resolved()),
+            }),
+            reorder: reorder
+                .map(|at| sim::Reorder { probability: at.value, gap: self.gap.or(*usual.gap.resolved()) }),
             release_every: self.release_every.or(Duration::ZERO),
         };
         (spec != sim::Impair::default()).then_some(spec)

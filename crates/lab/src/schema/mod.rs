@@ -9,6 +9,8 @@ pub(crate) mod file;
 pub(crate) mod hints;
 pub(crate) mod impair;
 mod json;
+pub(crate) mod keys;
+pub(crate) mod link;
 pub(crate) mod ndn;
 pub(crate) mod nodes;
 mod notes;

@@ -85,20 +85,20 @@ tables! {
 
     /// Settings of a consumer. All have defaults.
     pub(crate) struct Consumer = "consumer settings" {
-        /// Which segments it requests. Default: sequential.
-        pattern: PatternWord,
+        /// Which segments it requests.
+        pattern: PatternWord = "sequential",
         /// batches: segments per batch.
         batch: u32 where count(1, 1_000_000),
         /// batches: time between two batches.
         every: Duration where within("1 us", "1000000000 s"),
         /// zipf: number of contents in the catalogue.
         contents: u32 where count(1, 1_000_000),
-        /// zipf: segments per content. Default: 1.
-        segments: u32 where count(1, 1_000_000),
-        /// zipf: exponent of the popularity, p(i) ∝ 1/(i + shift)^exponent. Default: 1.
-        exponent: f64 where share_of(0.0, 10.0),
-        /// zipf: shift of the Zipf–Mandelbrot distribution. Default: 0.
-        shift: f64 where share_of(0.0, 1e6),
+        /// zipf: segments per content.
+        segments: u32 = 1 where count(1, 1_000_000),
+        /// zipf: exponent of the popularity, p(i) ∝ 1/(i + shift)^exponent.
+        exponent: f64 = 1 where share_of(0.0, 10.0),
+        /// zipf: shift of the Zipf–Mandelbrot distribution.
+        shift: f64 = 0 where share_of(0.0, 1e6),
         /// Tick of a coarse clock: Interests wait for the next tick and leave back to back. Default: 0 s, an exact clock.
         tick: Duration where within("0 s", "1000 s"),
         /// Time of each tick after a multiple of `tick`; less than `tick`. Default: 0 s.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use schemars::{Schema, SchemaGenerator, json_schema};
 use units::{Bytes, Drift, Duration, Offset, Rate, UnitText};
 
-pub(crate) use crate::schema::declare::{joined, refuse_unknown, tables, words};
+pub(crate) use crate::schema::declare::{refuse_unknown, tables, words};
 pub(crate) use crate::schema::field::{At, Field};
 pub(crate) use crate::schema::hints::{nearest, shortened, suggestion};
 pub(crate) use crate::schema::notes::{Note, Notes};

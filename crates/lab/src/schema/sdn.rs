@@ -41,14 +41,14 @@ tables! {
 
     /// A southbound link, between the controller and a node; both directions.
     pub(crate) struct ControlLink = "a control link" {
-        /// Rate of each direction. Default: 1 Gbit/s.
-        rate: Rate where within("1 bit/s", "10000 Gbit/s"),
-        /// Propagation delay. Default: 0 s.
-        delay: Duration where within("0 s", "1000000000 s"),
-        /// Probability that a message is lost. Default: 0.
-        loss: f64 where share_of(0.0, 1.0),
-        /// Queue limit: packets or bytes. Default: 1000 packets.
-        buffer: Buffer,
+        /// Rate of each direction.
+        rate: Rate = "1 Gbit/s" where within("1 bit/s", "10000 Gbit/s"),
+        /// Propagation delay.
+        delay: Duration = "0 s" where within("0 s", "1000000000 s"),
+        /// Probability that a message is lost.
+        loss: f64 = 0 where share_of(0.0, 1.0),
+        /// Queue limit: packets or bytes.
+        buffer: Buffer = "1000 packets",
     }
 }
 

@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use contract::NodeId;
 
 use super::{Defaults, Net, NetPort, location_of, matches_pattern, ports};
-use crate::schema::file::{Link, Topology};
+use crate::schema::file::Topology;
+use crate::schema::keys::Keys;
+use crate::schema::link::Link;
 use crate::schema::read::{At, Field, Notes, shortened};
 
 type Ports = (NetPort, NetPort);
@@ -104,12 +106,12 @@ impl<'a> Maker<'a> {
         for &index in matching.iter().rev() {
             let change = &mut self.changes[index];
             change.matched = true;
-            changed = changed.over(change.link);
+            changed = changed.completed(change.link);
         }
         let mut directions = if matching.is_empty() {
             template.ports.clone()
         } else {
-            let whole = changed.clone().over(&template.link);
+            let whole = changed.clone().completed(&template.link);
             let mut known = Notes::default();
             let fresh = self.made.insert((template.key, matching));
             ports(&whole, template.defaults, if fresh { &mut *self.notes } else { &mut known })
@@ -132,43 +134,25 @@ impl<'a> Maker<'a> {
 
 impl Link {
     /// This link, with the keys of `base` where it has none.
-    pub(super) fn over(mut self, base: &Self) -> Self {
-        if self.location == Default::default() {
-            self.location = base.location;
+    pub(super) fn completed(self, base: &Self) -> Self {
+        let mut base = base.clone();
+        if self.forward.has_rate() {
+            (base.forward.rate, base.forward.trace) = (Field::Missing, Field::Missing);
         }
-        if self.rate.is_missing() && self.trace.is_missing() {
-            (self.rate, self.trace) = (base.rate.clone(), base.trace.clone());
-        }
-        fill(&mut self.delay, &base.delay);
-        fill(&mut self.loss, &base.loss);
-        fill(&mut self.impair, &base.impair);
-        fill(&mut self.policer, &base.policer);
-        fill(&mut self.shaper, &base.shaper);
-        fill(&mut self.buffer, &base.buffer);
-        fill(&mut self.queue, &base.queue);
-        fill(&mut self.mark_above, &base.mark_above);
-        fill(&mut self.classes, &base.classes);
-        fill(&mut self.backward, &base.backward);
-        self
+        let (name, ends, like) = (self.name.clone(), self.ends.clone(), self.like.clone());
+        Self { name, ends, like, ..self.over(&base) }
     }
 
     /// Whether this link says what the rate of a direction is: the backward one takes it from the link unless it has
     /// its own.
     pub(super) fn has_rate(&self, backward: bool) -> bool {
-        let own = !self.rate.is_missing() || !self.trace.is_missing();
         let back = self.backward.present().filter(|_| backward);
-        own || back.is_some_and(|port| !port.rate.is_missing() || !port.trace.is_missing())
+        self.forward.has_rate() || back.is_some_and(|port| port.has_rate())
     }
 
     /// Whether this link says what the delay of a direction is, `backward` first.
     pub(super) fn has_delay(&self, backward: bool) -> bool {
         let back = self.backward.present().filter(|_| backward);
-        !self.delay.is_missing() || back.is_some_and(|port| location_of(&port.delay).is_some())
-    }
-}
-
-fn fill<T: Clone>(field: &mut Field<T>, from: &Field<T>) {
-    if field.is_missing() {
-        *field = from.clone();
+        !self.forward.delay.is_missing() || back.is_some_and(|port| location_of(&port.delay).is_some())
     }
 }

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use units::{Duration, Rate};
 
 use super::{Defaults, Net, check_name, layout, ports};
-use crate::schema::file::{Link, Topology};
+use crate::schema::file::Topology;
+use crate::schema::link::Link;
 use crate::schema::nodes::Nodes;
 use crate::schema::read::{At, Field, Notes, shortened, suggestion};
 
@@ -113,7 +114,7 @@ fn completed(link: &Link, all: &[At<Link>]) -> Link {
     let mut whole = link.clone();
     let mut model = &link.like;
     while let Some(found) = model.present().and_then(|name| named(name, all)) {
-        whole = whole.over(found);
+        whole = whole.completed(found);
         model = &found.like;
     }
     whole

@@ -29,10 +29,8 @@ pub(super) fn build(topology: &At<Topology>, folder: &Path, notes: &mut Notes) -
     })?;
     let by_distance = topology.delay_by_distance.or(false);
     let link = topology.link.present();
-    let rate = link.and_then(|link| location_of(&link.rate));
-    let own = rate.is_some()
-        || topology.link.is_wrong()
-        || link.is_some_and(|link| !link.rate.is_missing() || !link.trace.is_missing());
+    let rate = link.and_then(|link| location_of(&link.forward.rate));
+    let own = rate.is_some() || topology.link.is_wrong() || link.is_some_and(|link| link.forward.has_rate());
     let speeds = graph.edges.iter().filter(|edge| edge.speed.is_some()).count();
     let from_file = topology.rate_from_file.or(!own && speeds > 0);
     let of_all = format!("{speeds} of {} links", graph.edges.len());
@@ -79,7 +77,7 @@ pub(super) fn build(topology: &At<Topology>, folder: &Path, notes: &mut Notes) -
             graph.nodes.len()
         );
         let at = topology.delay_by_distance.present().map_or(file.location, |at| at.location);
-        if link.link.delay.is_missing() {
+        if link.link.forward.delay.is_missing() {
             notes.wrong(at, nodes).hint(
                 "write `delay` in `link` for the links of these nodes, or add the coordinates to the file",
             );
@@ -96,7 +94,8 @@ pub(super) fn build(topology: &At<Topology>, folder: &Path, notes: &mut Notes) -
                 )
                 .hint("add the coordinates to the file for delays by distance");
         }
-    } else if let (true, Some(delay), true) = (by_distance, location_of(&link.link.delay), lost.distances > 0)
+    } else if let (true, Some(delay), true) =
+        (by_distance, location_of(&link.link.forward.delay), lost.distances > 0)
     {
         notes
             .warn(delay, "this delay has no effect: all nodes have a latitude and a longitude")
@@ -278,7 +277,7 @@ fn network(graph: &Graph, link: &Template, from: (bool, bool), make: &mut Maker<
         make.link_with(name, (NodeId(source as u32), NodeId(target as u32)), link, |ports, changed| {
             let (mut no_rate, mut no_delay) = (false, false);
             for (port, backward) in [(&mut ports.0, false), (&mut ports.1, true)] {
-                if from_file && port.trace.is_none() && !changed.has_rate(backward) {
+                if from_file && port.keys.trace.present().is_none() && !changed.has_rate(backward) {
                     match speed {
                         Some(bps) => port.rate = Rate::from_bps_f64(bps),
                         None => no_rate = true,

@@ -14,15 +14,15 @@ use std::sync::Arc;
 use contract::{LinkId, NodeId};
 use indexmap::IndexMap;
 use sim::RateTrace;
-use stack::queue::DisciplineSpec;
 use units::{Duration, Rate};
 
 use crate::schema::bucket::Bucket;
-use crate::schema::file::{Kind, Link, Port, Topology};
+use crate::schema::file::{Kind, Topology};
 use crate::schema::impair::Impair;
-use crate::schema::queue::Queue;
+use crate::schema::keys::Keys;
+use crate::schema::link::{Link, Port, Traces};
 use crate::schema::read::{At, Field, Notes, nearest, shortened};
-use crate::schema::trace::{TraceKey, TraceSource};
+use crate::schema::trace::TraceKey;
 use crate::schema::tree::Location;
 use crate::schema::values::Buffer;
 use crate::traces;
@@ -38,7 +38,7 @@ pub(crate) struct Net {
     pub(crate) positions: Vec<(f64, f64)>,
     pub(crate) links: Vec<NetLink>,
     /// The traces that rates of links follow, each once.
-    pub(crate) traces: BTreeMap<TraceKey, Arc<RateTrace>>,
+    pub(crate) traces: Traces,
     /// An entry was rejected, so a node that seems unreachable may be reachable.
     pub(crate) partial: bool,
     /// A rejected entry may have named nodes, so a node that seems unknown may exist.
@@ -63,30 +63,32 @@ pub(crate) struct NetLink {
 /// One direction of a link before relative units are resolved.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct NetPort {
+    /// Its keys: those that are written for it, or for its link, or else their defaults.
+    pub(crate) keys: Port,
     /// The rate; with a trace, its mean.
     pub(crate) rate: Rate,
-    /// The trace that the rate follows.
-    pub(crate) trace: Option<At<TraceSource>>,
     /// The propagation delay, without that of a trace.
     pub(crate) delay: Duration,
     /// The shortest propagation delay of the trace, in addition; `None` if its trace has no delays.
     pub(crate) trace_delay: Option<Duration>,
-    pub(crate) loss: f64,
-    pub(crate) impair: Option<sim::Impair>,
-    pub(crate) policer: Option<sim::TokenBucket>,
-    pub(crate) shaper: Option<sim::TokenBucket>,
-    pub(crate) buffer: Buffer,
-    pub(crate) discipline: Option<DisciplineSpec>,
-    pub(crate) mark_above: Option<u32>,
-    pub(crate) classes: Vec<u32>,
     /// The place of its buffer in the file, or of the link.
     pub(crate) location: Location,
 }
 
 impl NetPort {
+    /// A direction with these keys, whose rate and delay are known.
+    pub(crate) fn new(keys: Port, rate: Rate, delay: Duration, location: Location) -> Self {
+        Self { keys: keys.over(Port::defaults()), rate, delay, trace_delay: None, location }
+    }
+
+    /// The queue limit.
+    pub(crate) fn buffer(&self) -> Buffer {
+        self.keys.buffer.or(*Port::defaults().buffer.resolved())
+    }
+
     /// The rate at which its queue is served.
     pub(crate) fn served(&self) -> Rate {
-        self.shaper.map_or(self.rate, |shaper| shaper.rate.min(self.rate))
+        self.keys.shaping().map_or(self.rate, |shaper| shaper.rate.min(self.rate))
     }
 
     /// The shortest propagation delay of a packet.
@@ -314,7 +316,7 @@ pub(crate) fn build(topology: &At<Topology>, pairs: u32, folder: &Path, notes: &
 fn load_traces(net: &mut Net, folder: &Path, notes: &mut Notes) {
     let mut loaded: BTreeMap<TraceKey, Option<Arc<RateTrace>>> = BTreeMap::new();
     for port in net.links.iter_mut().flat_map(|link| [&mut link.forward, &mut link.backward]) {
-        let Some(source) = &port.trace else { continue };
+        let Some(source) = port.keys.trace.present() else { continue };
         let trace = loaded.entry(source.key()).or_insert_with(|| traces::load(source, folder, notes));
         if let Some(trace) = trace {
             let port = Arc::make_mut(port);
@@ -395,82 +397,50 @@ fn template(
 /// consequences of the error are not reported too.
 fn ports(link: &Link, defaults: Defaults, notes: &mut Notes) -> (NetPort, NetPort) {
     let none = Port::default();
-    let back = link.backward.present().map_or(&none, |port| &*port.value);
-    let traced = link.trace.present().is_some() || link.trace.is_wrong();
+    let (there, back) = (&link.forward, link.backward.present().map_or(&none, |port| &*port.value));
+    let traced = !there.trace.is_missing();
     let default_rate = if traced { Some(Rate::from_mbps(10)) } else { defaults.rate };
-    let rate = required_value(&link.rate, default_rate, "rate", "10 Mbit/s", link.location, notes);
-    one_rate(&link.rate, &link.trace, notes);
-    one_rate(&back.rate, &back.trace, notes);
-    let delay = required_value(&link.delay, defaults.delay, "delay", "10 ms", link.location, notes);
+    let rate = required_value(&there.rate, default_rate, "rate", "10 Mbit/s", link.location, notes);
+    one_rate(there, notes);
+    one_rate(back, notes);
+    let delay = required_value(&there.delay, defaults.delay, "delay", "10 ms", link.location, notes);
     let (rate, delay) = (rate.unwrap_or(Rate::from_mbps(10)), delay.unwrap_or(Duration::from_millis(10)));
-    let forward = NetPort {
-        rate,
-        trace: link.trace.present().cloned(),
-        delay,
-        trace_delay: None,
-        loss: link.loss.or(0.0),
-        impair: impairments(&link.impair, delay, notes),
-        policer: Bucket::read(&link.policer, "a policer", notes),
-        shaper: Bucket::read(&link.shaper, "a shaper", notes),
-        buffer: link.buffer.or(defaults.buffer.unwrap_or(Buffer::Packets(100))),
-        discipline: link.queue.or(Queue(None)).0,
-        mark_above: link.mark_above.present().map(|at| at.value),
-        classes: classes(&link.classes, notes),
-        location: location_of(&link.buffer).unwrap_or(link.location),
-    };
-    let backward = NetPort {
-        rate: back.rate.or(rate),
-        trace: if back.rate.is_missing() && back.trace.is_missing() {
-            forward.trace.clone()
-        } else {
-            back.trace.present().cloned()
-        },
-        delay: back.delay.or(delay),
-        trace_delay: None,
-        loss: back.loss.or(forward.loss),
-        impair: if back.impair.is_missing() {
-            forward.impair
-        } else {
-            impairments(&back.impair, back.delay.or(delay), notes)
-        },
-        policer: if back.policer.is_missing() {
-            forward.policer
-        } else {
-            Bucket::read(&back.policer, "a policer", notes)
-        },
-        shaper: if back.shaper.is_missing() {
-            forward.shaper
-        } else {
-            Bucket::read(&back.shaper, "a shaper", notes)
-        },
-        buffer: back.buffer.or(forward.buffer),
-        discipline: back.queue.or(Queue(forward.discipline.clone())).0,
-        mark_above: back.mark_above.present().map_or(forward.mark_above, |at| at.value.0),
-        classes: if back.classes.is_missing() {
-            forward.classes.clone()
-        } else {
-            classes(&back.classes, notes)
-        },
-        location: location_of(&back.buffer).unwrap_or(forward.location),
-    };
-    not_both(&forward, location_of(&link.shaper), notes);
-    not_both(&backward, location_of(&back.shaper).or(location_of(&back.trace)), notes);
-    one_rule(&forward, &link.queue, [location_of(&link.mark_above), location_of(&link.classes)], notes);
-    one_rule(&backward, &back.queue, [location_of(&back.mark_above), location_of(&back.classes)], notes);
+    let location = location_of(&there.buffer).unwrap_or(link.location);
+    let usual = Port { buffer: defaults.buffer.into(), ..Port::default() };
+    let keys = checked(there, delay, notes).over(&usual).over(Port::defaults());
+    let (back_rate, back_delay) = (back.rate.or(rate), back.delay.or(delay));
+    let mut base = keys.clone();
+    if back.has_rate() {
+        (base.rate, base.trace) = (Field::Missing, Field::Missing);
+    }
+    let back_keys = checked(back, back_delay, notes).over(&base);
+    let forward = NetPort::new(keys, rate, delay, location);
+    let location = location_of(&back.buffer).unwrap_or(location);
+    let backward = NetPort::new(back_keys, back_rate, back_delay, location);
+    not_both(&forward.keys, location_of(&there.shaper), notes);
+    not_both(&backward.keys, location_of(&back.shaper).or(location_of(&back.trace)), notes);
+    one_rule(&forward.keys, there, notes);
+    one_rule(&backward.keys, back, notes);
     (forward, backward)
 }
 
-/// The impairments of a direction with this delay.
-fn impairments(field: &Field<Arc<Impair>>, delay: Duration, notes: &mut Notes) -> Option<sim::Impair> {
-    let table = field.present()?;
-    table.check(delay, notes);
-    table.to_spec()
+/// The keys of a direction with this delay, without those that are wrong. Reports wrong ones.
+fn checked(port: &Port, delay: Duration, notes: &mut Notes) -> Port {
+    let mut keys = port.clone();
+    if let Field::Present(table) = &mut keys.impair {
+        table.check(delay, notes);
+        table.value = Arc::new(table.to_spec().map_or_else(Impair::default, |spec| Impair::of_spec(&spec)));
+    }
+    Bucket::check(&port.policer, "a policer", notes);
+    Bucket::check(&port.shaper, "a shaper", notes);
+    check_classes(&port.classes, notes);
+    keys
 }
 
 /// Reports a shaper together with a trace at the key of this direction. A shaper that `backward` takes from its link is
 /// reported for the link.
-fn not_both(port: &NetPort, written: Option<Location>, notes: &mut Notes) {
-    if let (Some(location), true) = (written, port.shaper.is_some() && port.trace.is_some()) {
+fn not_both(keys: &Port, written: Option<Location>, notes: &mut Notes) {
+    if let (Some(location), true) = (written, keys.shaping().is_some() && keys.trace.present().is_some()) {
         notes
             .wrong(location, "a link follows a `trace` or has a `shaper`, not both")
             .hint("leave one of them out; `backward` takes both from its link unless it sets shaper = {}");
@@ -478,22 +448,25 @@ fn not_both(port: &NetPort, written: Option<Location>, notes: &mut Notes) {
 }
 
 /// Reports a rate together with a trace of it.
-fn one_rate(rate: &Field<Rate>, trace: &Field<TraceSource>, notes: &mut Notes) {
-    if let (Some(rate), false) = (rate.present(), trace.is_missing()) {
+fn one_rate(port: &Port, notes: &mut Notes) {
+    if let (Some(rate), false) = (port.rate.present(), port.trace.is_missing()) {
         notes
             .wrong(rate.location, "a link has a `rate` or follows a `trace`, not both")
             .hint("leave one of them out; the trace contains the rate");
     }
 }
 
-/// Reports a queue discipline together with another rule, at the keys of this direction (`written`). A rule that
+/// Reports a queue discipline together with another rule, at the keys that are `written` for this direction. A rule that
 /// `backward` takes from its link is reported for the link.
-fn one_rule(port: &NetPort, queue: &Field<Queue>, written: [Option<Location>; 2], notes: &mut Notes) {
-    let Some(discipline) = &port.discipline else { return };
-    let rules =
-        [("mark_above", port.mark_above.is_some(), "false"), ("classes", !port.classes.is_empty(), "[]")];
-    for ((key, there, none), location) in rules.into_iter().zip(written) {
-        if let Some(location) = queue.present().map(|at| at.location).or(location).filter(|_| there) {
+fn one_rule(keys: &Port, written: &Port, notes: &mut Notes) {
+    let Some(discipline) = keys.queue.present().and_then(|queue| queue.0.as_ref()) else { return };
+    let marks = keys.mark_above.present().is_some_and(|at| at.value.0.is_some());
+    let rules = [
+        ("mark_above", marks, "false", location_of(&written.mark_above)),
+        ("classes", !keys.classes.items().is_empty(), "[]", location_of(&written.classes)),
+    ];
+    for (key, there, none, location) in rules {
+        if let Some(location) = location_of(&written.queue).or(location).filter(|_| there) {
             notes.wrong(location, format!("`{}` has no `{key}`", discipline.name())).hint(format!(
                 "leave one of them out; `backward` takes both from its link unless it sets {key} = {none}"
             ));
@@ -521,9 +494,9 @@ fn required_value<T: Copy>(
     found
 }
 
-/// Weights of classes: at most 256, each from 1 to 10 000.
-fn classes(field: &Field<Vec<At<u32>>>, notes: &mut Notes) -> Vec<u32> {
-    let Some(list) = field.present() else { return Vec::new() };
+/// Reports weights of classes that are too many or out of range.
+fn check_classes(field: &Field<Vec<At<u32>>>, notes: &mut Notes) {
+    let Some(list) = field.present() else { return };
     if list.len() > 256 {
         notes.wrong(list.location, format!("{} classes are too many", list.len())).hint("at most 256");
     }
@@ -534,7 +507,6 @@ fn classes(field: &Field<Vec<At<u32>>>, notes: &mut Notes) -> Vec<u32> {
                 .hint("write a weight from 1 to 10000");
         }
     }
-    list.iter().map(|weight| weight.value.max(1)).collect()
 }
 
 /// Whether a text is a valid name: letters, digits, `_`, `-` and `.`, at most 100 characters. Reports an invalid one.

@@ -15,7 +15,8 @@ use units::{Bytes, Duration, Time};
 
 use crate::Plan;
 use crate::resolve::params::out_of_band;
-use crate::schema::file::{Action, Event, File, Flow, Link};
+use crate::schema::file::{Action, Event, File, Flow};
+use crate::schema::link::Link;
 use crate::schema::ndn::Prefix;
 use crate::schema::nodes::Member;
 use crate::schema::read::{At, Field, Notes, shortened};
@@ -364,10 +365,12 @@ impl WarningPass<'_> {
     }
 
     fn link(&self, link: &At<Link>, understood: bool, classes: bool, notes: &mut Notes) {
-        if let Some(above) = link.mark_above.present() {
+        if let Some(written) = link.forward.mark_above.present()
+            && let Some(above) = written.value.0
+        {
             if !understood && !self.blueprint.flows.is_empty() {
                 notes
-                    .warn(above.location, "`mark_above` has no effect: no flow understands marks")
+                    .warn(written.location, "`mark_above` has no effect: no flow understands marks")
                     .hint("write tcp = { ecn = true } or stream = { ecn = true } in a flow, or leave it out");
             }
             // if the entry stands for many links, all have the same buffer
@@ -375,24 +378,21 @@ impl WarningPass<'_> {
                 let queue = &spec.forward.queue;
                 let name = link.name.present().map(|name| name.value.as_str());
                 let same = name.is_none_or(|name| matches_pattern(name, &spec.name))
-                    && queue.mark_above == Some(above.value);
+                    && queue.mark_above == Some(above);
                 same.then_some(queue.limit)
             });
             if let Some(Limit::Packets(limit)) = limit
-                && above.value >= limit
+                && above >= limit
             {
                 notes
                     .warn(
-                        above.location,
-                        format!(
-                            "`mark_above` of {} has no effect: the buffer holds {limit} packets",
-                            above.value
-                        ),
+                        written.location,
+                        format!("`mark_above` of {above} has no effect: the buffer holds {limit} packets"),
                     )
                     .hint("write a number below the buffer's: packets are marked when this number waits");
             }
         }
-        if let Some(weights) = link.classes.present()
+        if let Some(weights) = link.forward.classes.present()
             && weights.len() > 1
             && !classes
             && !self.blueprint.flows.is_empty()

@@ -2,7 +2,8 @@
 
 use units::Time;
 
-use crate::schema::file::{File, Link};
+use crate::schema::file::File;
+use crate::schema::link::Link;
 use crate::schema::read::{At, Field, Notes};
 use crate::topology::Net;
 
@@ -13,7 +14,7 @@ pub(super) fn build(file: &File, net: &Net, end: Time, notes: &mut Notes) {
     let links = templates.into_iter().filter_map(Field::present).chain(topology.links.items());
     let traces = |link: &At<Link>| {
         let backward = link.backward.present().and_then(|port| port.trace.present());
-        [link.trace.present(), backward].into_iter().flatten().cloned().collect::<Vec<_>>()
+        [link.forward.trace.present(), backward].into_iter().flatten().cloned().collect::<Vec<_>>()
     };
     for source in links.flat_map(traces) {
         let trace = net.traces.get(&source.key());
