@@ -7,6 +7,7 @@ import json
 import sys
 from pathlib import Path
 
+import verdicts
 from catalogue import table
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -23,8 +24,9 @@ By the terms of the ACM
 ([Artifact Review and Badging 1.1](https://www.acm.org/publications/policies/artifact-review-and-badging-current)) this is
 a **replication**: another team, with programs of its own. *Confirmed* means that the measured values lie in the band of
 the claim in the mean and in four seeds of five; *partly*, that some of its statements do. How a claim is judged is in
-[papers](papers.md#verdicts). Rows that cannot fail (*by construction*) are in no total; rows by which
-we chose how to read a paper where it leaves something open (*fitted*) are no independent evidence and are marked.
+[papers](papers.md#verdicts). The first table counts independent results by verdict. Rows by which we chose how
+to read a paper where it leaves something open (*fitted*) are no independent evidence, and rows that say whether the program
+follows the paper's rules (*conformance*) say nothing of its results; both are counted apart, with how many hold of how many.
 
 A *mutant* is a result that is made wrong on purpose, such as doubled or with two schemes exchanged; a check that does not
 refuse it is too weak.
@@ -36,6 +38,9 @@ SECTIONS = (
     ("not reproduced", "Contradicted"),
 )
 """Verdicts and the titles of their tables."""
+
+RESULTS = ("independent", "fitted")
+"""Kinds of evidence of a paper's results."""
 
 
 def number(value):
@@ -91,7 +96,7 @@ def profiles(record):
         rows = []
         for claim in record["claims"]:
             other = claim["profiles"][one["name"]]
-            if claim["evidence"] in ("independent", "fitted") and claim["verdict"] != other["verdict"]:
+            if claim["evidence"] in RESULTS and claim["verdict"] != other["verdict"]:
                 mark = f" *({other['mark']})*" if other["mark"] else ""
                 results = [f"{row['verdict']}: {measured_text(row)}" for row in (claim, other)]
                 rows.append([claim["id"], claim["statement"], results[0], results[1] + mark])
@@ -103,10 +108,11 @@ def profiles(record):
 def section(record):
     """All that there is to say of one paper."""
     name = record["paper"]
-    claims = [claim for claim in record["claims"] if claim["evidence"] in ("independent", "fitted")]
+    claims = [claim for claim in record["claims"] if claim["evidence"] in RESULTS]
     seeds = sorted({run["seed"] for run in record["runs"]})
     parts = [
         f"## {record['title']}\n",
+        "".join(f"- {line}\n" for line in record["summary"]),
         f"{len(record['runs'])} runs, seeds {seeds[0]} to {seeds[-1]}. All of it: `thalweg reproduce {name}`; one row: "
         f"`thalweg reproduce {name} --claim ID`, such as `--claim {claims[0]['id']}`.\n",
     ]
@@ -127,10 +133,10 @@ def section(record):
     other = [
         claim
         for claim in record["claims"]
-        if claim["evidence"] not in ("independent", "fitted") and claim["verdict"] != "not testable"
+        if claim["evidence"] not in RESULTS and claim["verdict"] != "not testable"
     ]
     if other:
-        parts.append("### Not in the totals\n")
+        parts.append("### No results of the paper\n")
         rows = [
             [claim["id"], claim["evidence"], claim["statement"], measured_text(claim), claim["verdict"]]
             for claim in other
@@ -147,22 +153,11 @@ def page(folder):
         raise SystemExit(
             f"{folder} holds a quick run: `thalweg reproduce --all` without --quick makes what the page needs"
         )
-    keys = ("reproduced", "partly", "not", "untestable", "fitted", "by_construction", "mutants_killed")
-    rows = [[record["paper"], *(record["counts"][key] for key in keys)] for record in records]
-    headings = [
-        "paper",
-        "confirmed",
-        "partly",
-        "contradicted",
-        "not testable",
-        "confirmed rows that are fitted",
-        "by construction",
-        "mutants rejected",
-    ]
+    counts = verdicts.table({record["paper"]: record["counts"] for record in records})
     summary = (
         f"Version {records[0].get('version', '')} of Thalweg; all of it again: `thalweg reproduce --all`.\n"
     )
-    return "\n".join([MARK, HEAD, summary, table(headings, rows), *map(section, records)])
+    return "\n".join([MARK, HEAD, summary, counts, *map(section, records)])
 
 
 def main():

@@ -7,31 +7,29 @@ import json
 import sys
 from pathlib import Path
 
+COLUMNS = {
+    "reproduced": "confirmed",
+    "partly": "partly",
+    "not": "contradicted",
+    "untestable": "not testable",
+    "fitted": "fitted",
+    "conformance": "conformance",
+    "derived": "derived",
+    "literal": "literal",
+    "set_up": "set-up",
+    "by_construction": "by construction",
+    "mutants_killed": "mutants rejected",
+}
+"""Counts of a paper and their headings."""
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "papers.md"
 BEGIN, END = "<!-- verdicts: tools/verdicts.py -->\n", "<!-- end of verdicts -->\n"
-VERDICTS = ("reproduced", "partly", "not reproduced", "not testable")
-
-
-def cell(by_evidence, *evidence):
-    """Counts by verdict of some sorts of evidence, `24 / 2 / 5 / 14`."""
-    rows = [by_evidence[name] for name in evidence if name in by_evidence]
-    return " / ".join(str(sum(row[verdict] for row in rows)) for verdict in VERDICTS) if rows else "–"
 
 
 def table(papers):
-    """The lines of the table."""
-    lines = [
-        "| paper | independent | fitted | derived, literal | by construction | mutants rejected |",
-        "| --- | ---: | ---: | ---: | ---: | ---: |",
-    ]
+    """The lines of the table of papers: results by verdict, and how many of the other rows hold."""
+    lines = [f"| paper | {' | '.join(COLUMNS.values())} |", f"| --- |{' ---: |' * len(COLUMNS)}"]
     for name, counts in papers.items():
-        by_evidence = counts["by_evidence"]
-        cells = [
-            cell(by_evidence, "independent"),
-            cell(by_evidence, "fitted"),
-            cell(by_evidence, "derived", "literal"),
-        ]
-        cells += [str(counts["by_construction"]), counts["mutants_killed"].replace("/", " of ")]
+        cells = ("–" if (one := str(counts[key])) == "0/0" else one.replace("/", " of ") for key in COLUMNS)
         lines.append(f"| `{name}` | {' | '.join(cells)} |")
     return "".join(f"{line}\n" for line in lines)
 

@@ -41,14 +41,21 @@ class Check:
         return self.relation.holds(value)
 
 
-Evidence = Literal["independent", "fitted", "literal", "derived", "by construction"]
+Evidence = Literal["independent", "fitted", "conformance", "derived", "literal", "set-up", "by construction"]
 """The evidence that a reproduced claim gives for the paper.
 
-``independent``: the paper's statement holds here. ``fitted``: we chose by the row how to read the paper.
-``literal``: it judges a profile that takes the text literally, which the paper's results do not come from. ``derived``: the
-statement is ours, computed from the paper's set-up or numbers. ``by construction``: nothing that a scheme does can make it
-fail.
+Results of the paper are ``independent``, where its statement was tested, or ``fitted``, where we chose by the row how to
+read the paper. The others say nothing of its results. ``conformance``: the program follows a rule of the paper, as it was
+written a second time. ``derived``: the statement is ours, computed from the paper's set-up or numbers. ``literal``: it
+judges a profile that takes the text literally, which the paper's results do not come from. ``set-up``: it compares
+scenarios and defaults with what they were written from, or computes with them. ``by construction``: nothing that a scheme
+does can make it fail.
 """
+
+RESULTS: frozenset[Evidence] = frozenset({"independent", "fitted"})
+"""Results of the paper."""
+OF_NO_SCHEME: frozenset[Evidence] = frozenset({"set-up", "by construction"})
+"""What does not depend on a scheme: that its checks refuse mutants is no merit of the table."""
 
 TOLERANCE = 0.1
 """Share of a printed number by which what is accepted may differ from it without a reason."""
@@ -64,7 +71,8 @@ class ClaimRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     source: str
     statement: str
     expected: str
-    evidence: Evidence = "independent"
+    evidence: Evidence | None = None
+    """By default ``conformance`` for a rule (kind U), and ``independent`` otherwise."""
     why: str | None = None
     printed: dict[str, float] = {}
     measure: str | None = None
@@ -127,10 +135,13 @@ def _claim(row: ClaimRow, package: str) -> Claim:
         raise ValueError("a testable claim needs `measure` and `accept`")
     if not row.testable and not row.reason:
         raise ValueError("a claim that cannot be tested needs a `reason`")
-    if row.evidence in ("fitted", "by construction") and not row.why:
-        raise ValueError(f"`evidence = {row.evidence!r}` needs a `why`")
-    if row.kind == "D" and row.evidence == "independent":
+    evidence = row.evidence or ("conformance" if row.kind == "U" else "independent")
+    if (evidence == "fitted" or evidence in OF_NO_SCHEME) and not row.why:
+        raise ValueError(f"`evidence = {evidence!r}` needs a `why`")
+    if row.kind == "D" and evidence == "independent":
         raise ValueError("a derived number (kind D) is no independent evidence; write `evidence`")
+    if row.kind == "U" and evidence in RESULTS:
+        raise ValueError("a rule (kind U) is no result of the paper; a result has another kind")
     if row.kind == "N" and row.testable and not row.printed:
         raise ValueError(
             "a number of the text (kind N) needs `printed`; a row without one is a relation (kind R)"
@@ -138,6 +149,7 @@ def _claim(row: ClaimRow, package: str) -> Claim:
     claim = Claim(
         **{
             **msgspec.structs.asdict(row),
+            "evidence": evidence,
             "measure": None if row.measure is None else find_measure(package, row.measure),
             "accept": tuple(map(Check.parse, row.accept)),
             "needs": tuple(map(Check.parse, row.needs)),

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
 from ._base import FULL, VERDICTS, Measured, Quantity, Scale
-from ._claims import Check, Claim
+from ._claims import Check, Claim, Evidence
 from ._common import in_range
 
 REQUIRED_SHARE = {"U": 1.0, "G": 1.0}
@@ -168,30 +168,67 @@ def _decisive(results: Sequence[Mapping[str, Any]], measured: Measured) -> dict[
 
 
 def counts(claims: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Totals: claims of the paper by verdict, fitted ones among the reproduced, and those that are not counted.
+    """Totals: independent results of the paper by verdict; of each other kind of evidence, how many rows hold of how many.
 
-    Rows by construction are in no total; literal profiles and derived numbers are counted by `by_evidence` only.
+    Rows by construction always hold.
     """
-    of_paper = [claim for claim in claims if claim["evidence"] in ("independent", "fitted")]
-    each = _by_verdict(of_paper)
+    each = _by_verdict(_of_kind(claims, "independent"))
     mutants = [claim["mutants"] for claim in claims if claim.get("mutants")]
+    others = ("fitted", "conformance", "derived", "literal", "set-up")
     return {
         "reproduced": each["reproduced"],
         "partly": each["partly"],
         "not": each["not reproduced"],
         "untestable": each["not testable"],
-        "by_construction": sum(claim["evidence"] == "by construction" for claim in claims),
-        "fitted": sum(claim["evidence"] == "fitted" and claim["verdict"] == "reproduced" for claim in claims),
+        **{evidence.replace("-", "_"): _held(_of_kind(claims, evidence)) for evidence in others},
+        "by_construction": len(_of_kind(claims, "by construction")),
         "mutants_killed": f"{sum(one['killed'] for one in mutants)}/{sum(one['total'] for one in mutants)}",
     }
 
 
+def _of_kind(claims: Sequence[Mapping[str, Any]], evidence: str) -> list[Mapping[str, Any]]:
+    return [claim for claim in claims if claim["evidence"] == evidence]
+
+
+def _held(claims: Sequence[Mapping[str, Any]]) -> str:
+    """How many are reproduced of how many: `8/14`."""
+    return f"{sum(claim['verdict'] == 'reproduced' for claim in claims)}/{len(claims)}"
+
+
+def summary(claims: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What the rows of a paper say, in five lines: results, fitted results, rules, other rows, and the checks.
+
+    A line about rows that were not judged is left out.
+    """
+    each = {key: str(value).replace("/", " of ") for key, value in counts(claims).items()}
+    known = len(_of_kind(claims, "independent"))
+    others = [
+        f"{evidence} {each[evidence.replace('-', '_').replace(' ', '_')]}"
+        for evidence in ("derived", "literal", "set-up", "by construction")
+        if _of_kind(claims, evidence)
+    ]
+    unharmed = without_kills(claims)
+    lines = {
+        f"Results: {each['reproduced']} of {known} statements are reproduced, {each['partly']} partly, {each['not']} not; "
+        f"{each['untestable']} cannot be tested.": known,
+        f"Fitted: {each['fitted']} rows by which we chose how to read the paper are reproduced; they are no independent "
+        "evidence.": _of_kind(claims, "fitted"),
+        f"Conformance: the program follows {each['conformance']} rules of the paper, as they were written a second time.": (
+            _of_kind(claims, "conformance")
+        ),
+        f"No results of the paper: {', '.join(others)}.": others,
+        f"Checks: they reject {each['mutants_killed']} mutants (results made wrong on purpose)"
+        + (f", and none of {', '.join(unharmed)}." if unharmed else "."): (
+            not each["mutants_killed"].endswith(" of 0")
+        ),
+    }
+    return [line for line, there in lines.items() if there]
+
+
 def by_evidence(claims: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, int]]:
-    """Claims by verdict for each kind of evidence, without those by construction."""
+    """Claims by verdict for each kind of evidence."""
     return {
-        evidence: _by_verdict([claim for claim in claims if claim["evidence"] == evidence])
-        for evidence in ("independent", "fitted", "derived", "literal")
-        if any(claim["evidence"] == evidence for claim in claims)
+        evidence: _by_verdict(rows) for evidence in get_args(Evidence) if (rows := _of_kind(claims, evidence))
     }
 
 

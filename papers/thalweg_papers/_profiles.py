@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ._base import Experiment, ExperimentKey, Scale, Tree
+from ._claims import RESULTS
 
 
 @dataclass(frozen=True)
@@ -83,10 +84,10 @@ COLUMNS = (
 
 
 def counts(claims: Sequence[Mapping[str, Any]], profile: str, verdicts: Sequence[str]) -> dict[str, int]:
-    """Claims by verdict in a profile: the same rows as those of the headline."""
+    """Results of the paper by verdict in a profile, fitted ones too."""
     found = [
         claim["profiles"][profile]["verdict"]
         for claim in claims
-        if claim["evidence"] in ("independent", "fitted") and profile in claim.get("profiles", {})
+        if claim["evidence"] in RESULTS and profile in claim.get("profiles", {})
     ]
     return {verdict: found.count(verdict) for verdict in verdicts}

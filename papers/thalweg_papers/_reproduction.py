@@ -39,7 +39,7 @@ class Reproduction:
     """Other set-ups in which claims were also judged: name and description. Claims have `profiles`, by name."""
 
     def counts(self) -> dict[str, Any]:
-        """Claims by verdict, without those by construction, literal or derived; and what is left out."""
+        """Independent results by verdict, and how many rows hold of each other kind of evidence."""
         from ._judge import counts
 
         return counts(self.claims)
@@ -60,7 +60,7 @@ class Reproduction:
 
     def as_dict(self) -> dict[str, Any]:
         """All values as JSON types; figures without their drawings."""
-        from ._judge import by_evidence, without_kills
+        from ._judge import by_evidence, summary, without_kills
 
         return {
             "paper": self.paper,
@@ -75,6 +75,7 @@ class Reproduction:
             "emulated": self.emulated,
             "counts": self.counts(),
             "by_evidence": by_evidence(self.claims),
+            "summary": summary(self.claims),
             "no_mutant_kills": without_kills(self.claims),
             "notes": self.all_notes,
             "choices": self.choices,

@@ -387,8 +387,7 @@ def judge_claims(
         # A claim that rests on no run belongs to the whole paper, not to one of its figures.
         if (whole or measure.experiments) and all(samples.has(name) for name in measure.experiments):
             row, measured = judge_one(claim, measure, samples, scale)
-            # what a row by construction refuses is no merit of the table
-            if row["verdict"] != "not testable" and claim.evidence != "by construction":
+            if row["verdict"] != "not testable" and claim.evidence not in _claims.OF_NO_SCHEME:
                 row["mutants"] = _mutants.run_mutants(claim, measured, samples, experiments)
             yield row
 

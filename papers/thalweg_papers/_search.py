@@ -13,6 +13,7 @@ from thalweg.errors import ScenarioError
 
 from . import _joint, _runner
 from ._base import Experiment, ExperimentKey, NothingMeasuredError, Paper, Sample, Samples, seeds_of
+from ._claims import RESULTS
 from ._joint import Count, Half, HeldOut, Joint, SearchFacts, Setting
 
 if TYPE_CHECKING:
@@ -226,7 +227,7 @@ class _Trials:
         self.claims = [
             claim
             for claim in _runner.check_measures(paper.claims(), self.experiments)
-            if claim.evidence in ("independent", "fitted") and self._can_change(claim, changed.values())
+            if claim.evidence in RESULTS and self._can_change(claim, changed.values())
         ]
         self.keys = {key for claim in self.claims if claim.measure for key in claim.measure.experiments}
         self.readings = tuple(reading for reading in every if changed[reading.name] & self.keys)

@@ -487,7 +487,7 @@ def test_pages_of_papers_draw_their_figures_and_agree_in_their_counts(
     text = own.read_text(encoding="utf-8")
     assert '"reproduced" aria-pressed="false">reproduced 1<' in text
     assert 'title="1 reproduced"' in text
-    assert "1 row that is in no bar" in text
+    assert "1 row that is no result of the paper" in text
     # the overview leads to claims and figures, and does not repeat them
     text = overview.read_text(encoding="utf-8")
     assert 'href="mca/report.html#S004-01"' in text

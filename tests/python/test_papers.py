@@ -137,6 +137,8 @@ GOOD = {
         ({"testable": False}, "needs a `reason`"),
         ({"evidence": "fitted"}, "'fitted'` needs a `why`"),
         ({"evidence": "by construction"}, "needs a `why`"),
+        ({"evidence": "set-up"}, "needs a `why`"),
+        ({"kind": "U", "evidence": "independent"}, "is no result of the paper"),
         ({"evidence": "hearsay"}, "'hearsay' - at `$.evidence`"),
         ({"kind": "D"}, "is no independent evidence"),
         ({"kind": "N"}, "needs `printed`"),

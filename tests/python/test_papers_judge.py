@@ -162,7 +162,7 @@ def test_limits_are_written_for_readers():
 # --- counts ----------------------------------------------------------------------------------------------------------
 
 
-def test_rows_without_evidence_are_in_no_total():
+def test_kinds_of_evidence_are_counted_apart():
     def row(evidence, verdict, killed=1):
         return {
             "id": evidence,
@@ -177,21 +177,36 @@ def test_rows_without_evidence_are_in_no_total():
         row("fitted", "reproduced"),
         row("fitted", "not reproduced", killed=0),
         row("literal", "not reproduced"),
+        row("conformance", "reproduced"),
+        row("conformance", "not reproduced", killed=0),
         row("derived", "reproduced"),
+        {"id": "s", "evidence": "set-up", "verdict": "reproduced"},
         {"id": "b", "evidence": "by construction", "verdict": "reproduced"},
     ]
     assert _judge.counts(rows) == {
-        "reproduced": 2,
+        "reproduced": 1,
         "partly": 1,
-        "not": 1,
+        "not": 0,
         "untestable": 0,
+        "fitted": "1/2",
+        "conformance": "1/2",
+        "derived": "1/1",
+        "literal": "0/1",
+        "set_up": "1/1",
         "by_construction": 1,
-        "fitted": 1,
-        "mutants_killed": "4/12",
+        "mutants_killed": "5/16",
     }
     sorts = _judge.by_evidence(rows)
-    assert list(sorts) == ["independent", "fitted", "derived", "literal"]
+    assert list(sorts) == [
+        *("independent", "fitted", "conformance", "derived", "literal", "set-up", "by construction"),
+    ]
     assert sorts["literal"]["not reproduced"] == 1
+    words = [line.partition(":")[0] for line in _judge.summary(rows)]
+    assert words == ["Results", "Fitted", "Conformance", "No results of the paper", "Checks"]
+    first, *_, others, _ = _judge.summary(rows)
+    assert first.startswith("Results: 1 of 2 statements are reproduced, 1 partly, 0 not;")
+    assert others.endswith("derived 1 of 1, literal 0 of 1, set-up 1 of 1, by construction 1.")
+    assert [line.partition(":")[0] for line in _judge.summary(rows[-1:])] == ["No results of the paper"]
     assert _judge.without_kills(rows) == ["independent"], (
         "that which is not reproduced has no check that could be refused"
     )
@@ -271,11 +286,12 @@ def test_a_measure_that_the_other_scheme_lacks_has_no_mutant():
     assert _mutants.run_mutants(row, measure(samples), samples, {Key.RACE: experiment})["total"] == 2
 
 
-def test_a_row_by_construction_is_judged_and_has_no_mutants():
+@pytest.mark.parametrize("evidence", ["set-up", "by construction"])
+def test_a_row_of_no_scheme_is_judged_and_has_no_mutants(evidence):
     from thalweg_papers import _runner
 
     row = claim(measure=Measure((), lambda _: {"x": Quantity((1.5,))}))
-    known = dataclasses.replace(row, evidence="by construction", why="it cannot fail")
+    known = dataclasses.replace(row, evidence=evidence, why="it cannot fail")
     first, second = _runner.judge_claims([row, known], Samples({}), {}, whole=True, scale=Scale())
     assert first["mutants"]["killed"] == 2
     assert second["verdict"] == "reproduced"

@@ -66,7 +66,7 @@ def _read(folder: Path, name: str) -> dict[str, Any]:
         "bar": _paper.verdict_counts(record),
         "open": [
             claim
-            for claim in _paper.by_count(record)["counted"]
+            for claim in _paper.by_kind(record)["results"]
             if claim["verdict"] in {"partly", "not reproduced"}
         ],
         "printed": [
@@ -105,7 +105,7 @@ def _ratios(papers: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
         dots = [
             {"claim": claim, "quantity": quantity, "ratio": ratio, "x": _place(ratio), "y": 0.0}
             for claim in paper["claims"]
-            if claim["evidence"] in ("independent", "fitted")
+            if claim["evidence"] in _paper.RESULTS
             for quantity, ratio in claim["ratios"].items()
             if ratio is not None and ratio > 0
         ]

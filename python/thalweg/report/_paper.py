@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 VERDICTS = ("reproduced", "partly", "not reproduced", "not testable")
-COUNTED = ("independent", "fitted")
-"""Kinds of evidence whose verdicts are counted."""
+RESULTS = ("independent", "fitted")
+"""Kinds of evidence of a paper's results; only the first is counted."""
 
 FILE = "reproduction.json"
 """The file of a reproduced paper in its folder: claims, captions, runs. Figures and tables are beside it."""
@@ -86,11 +86,9 @@ def page(folder: Path) -> str:
         notes=record["notes"],
         counts=verdict_counts(record),
         evidence=list(record.get("by_evidence", {}).items()),
-        by_construction=record["counts"].get("by_construction", 0),
-        mutants=killed_mutants(record),
-        unharmed=record.get("no_mutant_kills", []),
+        summary=record.get("summary", []),
         claims=claims,
-        **by_count(record),
+        **by_kind(record),
         two_worlds=bool(claims) and "simulated" in claims[0],
         figures=paper_figures(record, folder),
         panels=_panels.element(charts) if charts else None,
@@ -142,22 +140,21 @@ def interactive(record: dict[str, Any], folder: Path, prefix: str = "") -> dict[
 
 
 def verdict_counts(record: dict[str, Any]) -> dict[str, int]:
-    """Verdicts of what the paper says: without derived numbers, literal profiles and rows by construction."""
+    """Verdicts of the independent results of the paper."""
     by_evidence = record.get("by_evidence")
     if by_evidence is None:
         # pages of the first format count all claims alike
         return dict(record["counts"])
-    counts = [by_evidence[evidence] for evidence in COUNTED if evidence in by_evidence]
-    return {verdict: sum(each[verdict] for each in counts) for verdict in VERDICTS}
+    return dict(by_evidence.get("independent", dict.fromkeys(VERDICTS, 0)))
 
 
-def by_count(record: dict[str, Any]) -> dict[str, list[Any]]:
-    """Claims that `verdict_counts` counts, and the others."""
+def by_kind(record: dict[str, Any]) -> dict[str, list[Any]]:
+    """Claims about results of the paper, and the others."""
     all_count = record.get("by_evidence") is None
-    kinds: dict[str, list[Any]] = {"counted": [], "uncounted": []}
+    kinds: dict[str, list[Any]] = {"results": [], "others": []}
     for claim in record["claims"]:
-        counts = all_count or claim.get("evidence", "independent") in COUNTED
-        kinds["counted" if counts else "uncounted"].append(claim)
+        counts = all_count or claim.get("evidence", "independent") in RESULTS
+        kinds["results" if counts else "others"].append(claim)
     return kinds
 
 
@@ -186,19 +183,10 @@ def _lead(record: dict[str, Any], of_paper: bool) -> str:
             "gives, and what the same scenarios give in real time with TCP of the kernel. Verdicts are the emulation's."
         )
     decided = sum(counts.values()) - counts.get("not testable", 0)
-    fitted = record["counts"].get("fitted")
     return (
         f"{len(claims)} rows, each with what the paper says, what we measured, and the verdict. "
-        f"{counts.get('reproduced', 0)} of the {decided} statements of the paper that can be tested are reproduced"
-        + (f". {_fitted_words(fitted)}" if fitted else ".")
+        f"{counts.get('reproduced', 0)} of the {decided} statements of the paper that can be tested are reproduced."
     )
-
-
-def _fitted_words(count: int) -> str:
-    """What a reproduced row is worth that was used to choose a parameter."""
-    if count == 1:
-        return "1 of them was used to choose a parameter, so it is no independent evidence."
-    return f"{count} of them were used to choose parameters, so they are no independent evidence."
 
 
 def _parquet(folder: Path, file: str) -> dict[str, Any]:
