@@ -41,7 +41,8 @@ def test_all_claims_of_mca_are_listed():
     rows = PAPER.claims()
     assert [row.id for row in rows] == [f"S004-{number:02d}" for number in range(1, 50)]
     fitted = {row.id for row in rows if row.evidence == "fitted"}
-    assert fitted == {f"S004-{number}" for number in (16, 20, *range(23, 35))}
+    assert fitted == {f"S004-{number}" for number in (11, 16, 20, *range(23, 35), 39)}
+    assert {row.id for row in rows if row.evidence == "conformance"} == {f"S004-0{n}" for n in range(1, 9)}
 
 
 @pytest.mark.parametrize("name", papers.PAPERS)
@@ -375,7 +376,10 @@ def test_a_quick_reproduction_draws_its_figure_and_judges_its_claims(figure_8):
     assert list(done.figures) == ["figure-8"]
     assert done.figures["figure-8"].svg.startswith("<svg")
     # the numbers below both panels say of which runs they are
-    assert "in the runs without packet loss the phase mean that is furthest from" in done.figures["figure-8"].caption
+    assert (
+        "in the runs without packet loss the phase mean that is furthest from"
+        in done.figures["figure-8"].caption
+    )
     assert {claim["id"] for claim in done.claims} == {f"S004-{number}" for number in range(14, 19)}
     assert told == sorted(told)
     assert {(number, 4) for number in range(1, 5)} <= set(told) <= {(number, 4) for number in range(5)}

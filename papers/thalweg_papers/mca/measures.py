@@ -26,6 +26,11 @@ def of_indications(scale: Scale) -> str:
     return scale.counted(scenarios.STAR_S)
 
 
+def of_feedback(scale: Scale) -> str:
+    """The time in which feedback of §4.5 is counted, as a row prints it."""
+    return scale.counted(scenarios.TREE_S)
+
+
 def busy(scale: Scale) -> str:
     """The periods of §4.4 in which the representative changes most, as a row prints them."""
     return scale.span(scenarios.TRACKING_TIMES_S[BUSY[0]], scenarios.TRACKING_TIMES_S[BUSY[-1] + 1])
@@ -409,14 +414,14 @@ def tree_throughput(samples: Samples) -> Measured:
     return {**rates, **_deviation(rates["throughput_kbps"])}
 
 
-@measure(Key.DYNAMIC_TREE)
+@measure(Key.DYNAMIC_TREE, counted=of_feedback)
 def tree_feedback(samples: Samples) -> Measured:
-    """Feedback packets a second that the source received, and the deviation over the runs."""
+    """Feedback packets that the source received in a full run and in a second, and the deviation over the runs."""
     counts = samples.each(
         Key.DYNAMIC_TREE, "all", lambda s: s["feedback_packets"] / s["duration_s"], "per second"
     )
-    packets = samples.each(Key.DYNAMIC_TREE, "all", lambda s: s["feedback_packets"], "packets")
-    return {"per_second": counts, **_deviation(counts), "packets": packets}
+    packets = tuple(rate * scenarios.TREE_S for rate in counts.values)
+    return {"packets": Quantity(packets, "packets"), "per_second": counts, **_deviation(counts)}
 
 
 @measure(Key.DYNAMIC_TREE)

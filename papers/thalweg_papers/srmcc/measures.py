@@ -434,7 +434,10 @@ def asmp_lowest_in_1(samples: Samples) -> Measured:
 
 
 def fewer_than(scheme: str) -> Callable[[Samples], Measured]:
-    """By how much SRMCC's feedback is below another's, in per cent: mean over the scenarios, and of the totals."""
+    """How many times SRMCC's feedback another has, and by how much SRMCC's is below it.
+
+    The reduction is a mean over the scenarios, or of the totals, and `quotient` follows from the mean.
+    """
 
     def measure(samples: Samples) -> Measured:
         own = list(zip(*(values(samples, n, "srmcc", feedback) for n in ALL), strict=True))
@@ -445,6 +448,7 @@ def fewer_than(scheme: str) -> Callable[[Samples], Measured]:
         ]
         total = [100 * (1 - sum(x) / sum(y)) for x, y in zip(own, other, strict=True)]
         return {
+            "quotient": Quantity(tuple(100 / (100 - one) for one in mean), "times"),
             "reduction_percent": Quantity(tuple(mean), "%"),
             "of_totals_percent": Quantity(tuple(total), "%"),
             "receivers": Quantity((float(scenarios.MEMBERS),), "receivers"),
