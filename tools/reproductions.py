@@ -28,6 +28,10 @@ the claim in the mean and in four seeds of five; *partly*, that some of its stat
 to read a paper where it leaves something open (*fitted*) are no independent evidence, and rows that say whether the program
 follows the paper's rules (*conformance*) say nothing of its results; both are counted apart, with how many hold of how many.
 
+A row is *phase-dependent* if its verdict changes where the delay of each link (± 5 %, at least ± 1 ms) and each start
+(within a round trip) are drawn for each seed, or if it is confirmed and a check then holds for fewer than nine seeds of ten.
+It counts neither as confirmed nor as contradicted.
+
 A *mutant* is a result that is made wrong on purpose, such as doubled or with two schemes exchanged; a check that does not
 refuse it is too weak.
 """
@@ -36,8 +40,9 @@ SECTIONS = (
     ("reproduced", "Confirmed"),
     ("partly", "Confirmed in part"),
     ("not reproduced", "Contradicted"),
+    ("phase-dependent", "Dependent on phases"),
 )
-"""Verdicts and the titles of their tables."""
+"""What rows count as, and the titles of their tables."""
 
 RESULTS = ("independent", "fitted")
 """Kinds of evidence of a paper's results."""
@@ -66,6 +71,10 @@ def statement(claim):
         text += " *(fitted)*"
     if claim.get("changed"):
         text += f" *Check changed after a measurement:* {claim['changed']}"
+    if (found := claim.get("phases")) and found["dependent"]:
+        text += (
+            f" *Here {found['usual']}; with drawn delays and starts {found['verdict']}:* {found['measured']}"
+        )
     return text
 
 
@@ -117,10 +126,12 @@ def section(record):
         f"`thalweg reproduce {name} --claim ID`, such as `--claim {claims[0]['id']}`.\n",
     ]
     for verdict, title in SECTIONS:
-        some = [claim for claim in claims if claim["verdict"] == verdict]
+        some = [claim for claim in claims if claim.get("standing", claim["verdict"]) == verdict]
         if some:
             parts += [f"### {title}\n", table_rows(some, reasons=verdict != "reproduced")]
-    untestable = [claim for claim in record["claims"] if claim["verdict"] == "not testable"]
+    untestable = [
+        claim for claim in record["claims"] if claim["verdict"] == "not testable" and "standing" not in claim
+    ]
     if untestable or record["choices"]:
         parts.append("### Missing in the text\n")
     if record["choices"]:

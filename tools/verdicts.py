@@ -12,6 +12,7 @@ COLUMNS = {
     "partly": "partly",
     "not": "contradicted",
     "untestable": "not testable",
+    "phase_dependent": "phase-dependent",
     "fitted": "fitted",
     "conformance": "conformance",
     "derived": "derived",

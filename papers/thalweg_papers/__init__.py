@@ -168,6 +168,7 @@ def reproduce(
     on: str | Client | None = None,
     changes: Mapping[str, Any] | None = None,
     readings: Sequence[str] = (),
+    jitter: bool = False,
 ) -> Reproduction:
     """Run a paper's experiments, draw its figures and judge its claims; or run and draw a comparison of our own.
 
@@ -185,6 +186,9 @@ def reproduce(
 
     ``readings`` such as ``["early=residue,deviation=standard"]`` judge each claim once more, as a profile beside the
     default, with these options of the paper's readings together.
+
+    ``jitter`` judges each result once more with delays and starts that are drawn for each of ten seeds. A row whose verdict
+    is another then is phase-dependent. Without it, the rows that are marked so are those of the stored run.
 
     Raises ``KeyError`` for an unknown paper, figure, claim or reading, ``ValueError`` for ``jobs`` below 1, for a figure
     and a claim, for changes of the whole paper, or for readings that give one key different values, and
@@ -204,6 +208,7 @@ def reproduce(
         on=on,
         changes=changes,
         readings=readings,
+        jitter=jitter,
     )
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ._claims import Claim
     from ._joint import Joint
+    from ._phases import Phases
     from ._profiles import Profile
     from ._readings import Reading
 
@@ -110,6 +111,10 @@ class Experiment:
     """Pairs of schemes, by their words in the names of variants, that the test of the judge exchanges."""
     emulated_runs: int = 0
     """Emulated runs of a variant, if more than `Emulated.runs`."""
+    draw: Callable[[Tree, int], Tree] | None = None
+    """The scenario of a seed, from the scenario of its variant; None where all seeds have the same."""
+    own_phases: str = ""
+    """Why its delays and starts are never drawn: what a row asks of them."""
 
 
 def seeds_of(experiment: Experiment, variant: str, scale: Scale) -> int:
@@ -369,6 +374,8 @@ class Paper(Study):
     """Passages of the paper that have several readings, with the options."""
     joint: Callable[[], Joint | None] = lambda: None
     """The readings that a search chose together, a profile of the report; None where there was no search."""
+    phases: Callable[[], Phases | None] = lambda: None
+    """The rows with drawn delays and starts, as they were stored; None where they were not run."""
 
 
 VERDICTS = ("reproduced", "partly", "not reproduced", "not testable")

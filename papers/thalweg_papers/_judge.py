@@ -10,6 +10,7 @@ from typing import Any, get_args
 from ._base import FULL, VERDICTS, Measured, Quantity, Scale
 from ._claims import Check, Claim, Evidence
 from ._common import in_range
+from ._phases import PHASE_DEPENDENT
 
 REQUIRED_SHARE = {"U": 1.0, "G": 1.0}
 """Share of seeds for which a check must hold, besides in the mean: all for rules and gates."""
@@ -180,6 +181,7 @@ def counts(claims: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "partly": each["partly"],
         "not": each["not reproduced"],
         "untestable": each["not testable"],
+        "phase_dependent": each[PHASE_DEPENDENT],
         **{evidence.replace("-", "_"): _held(_of_kind(claims, evidence)) for evidence in others},
         "by_construction": len(_of_kind(claims, "by construction")),
         "mutants_killed": f"{sum(one['killed'] for one in mutants)}/{sum(one['total'] for one in mutants)}",
@@ -191,8 +193,8 @@ def _of_kind(claims: Sequence[Mapping[str, Any]], evidence: str) -> list[Mapping
 
 
 def _held(claims: Sequence[Mapping[str, Any]]) -> str:
-    """How many are reproduced of how many: `8/14`."""
-    return f"{sum(claim['verdict'] == 'reproduced' for claim in claims)}/{len(claims)}"
+    """How many are reproduced, with any phases, of how many: `8/14`."""
+    return f"{_by_verdict(claims)['reproduced']}/{len(claims)}"
 
 
 def summary(claims: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -210,7 +212,7 @@ def summary(claims: Sequence[Mapping[str, Any]]) -> list[str]:
     unharmed = without_kills(claims)
     lines = {
         f"Results: {each['reproduced']} of {known} statements are reproduced, {each['partly']} partly, {each['not']} not; "
-        f"{each['untestable']} cannot be tested.": known,
+        f"{each['phase_dependent']} depend on the phases of packets, {each['untestable']} cannot be tested.": known,
         f"Fitted: {each['fitted']} rows by which we chose how to read the paper are reproduced; they are no independent "
         "evidence.": _of_kind(claims, "fitted"),
         f"Conformance: the program follows {each['conformance']} rules of the paper, as they were written a second time.": (
@@ -243,7 +245,8 @@ def without_kills(claims: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _by_verdict(claims: Sequence[Mapping[str, Any]]) -> dict[str, int]:
-    return {verdict: sum(claim["verdict"] == verdict for claim in claims) for verdict in VERDICTS}
+    counted = [claim.get("standing", claim["verdict"]) for claim in claims]
+    return {verdict: counted.count(verdict) for verdict in (*VERDICTS, PHASE_DEPENDENT)}
 
 
 def _verdict(claim: Claim, results: list[dict[str, Any]], missing: list[Check]) -> str:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ._base import VERDICTS, Figure, Table
+
+if TYPE_CHECKING:
+    from ._phases import Phases
 
 
 @dataclass
@@ -37,6 +40,10 @@ class Reproduction:
     """Simulation and emulation are compared: claims also have `simulated`, and runs have `valid`."""
     profiles: dict[str, str] = field(default_factory=dict)
     """Other set-ups in which claims were also judged: name and description. Claims have `profiles`, by name."""
+    phases: Phases | None = None
+    """Results with drawn delays and starts, of this run with `jitter`, or as they were stored. Claims have `phases`."""
+    jitter: bool = False
+    """Whether this run drew delays and starts."""
 
     def counts(self) -> dict[str, Any]:
         """Independent results by verdict, and how many rows hold of each other kind of evidence."""
@@ -71,6 +78,7 @@ class Reproduction:
             "claim": self.claim,
             "changes": self.changes,
             "readings": self.readings,
+            "jitter": self.jitter,
             "of_paper": self.of_paper,
             "emulated": self.emulated,
             "counts": self.counts(),

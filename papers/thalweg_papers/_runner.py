@@ -21,7 +21,7 @@ from thalweg.jobs import POLL_INTERVAL_S, Control, Job, JobProgress, SampleFile,
 from thalweg.jobs import run as run_jobs
 from thalweg.sweep import value_text
 
-from . import _claims, _common, _cost, _joint, _judge, _mutants, _profiles, _read, _scenarios
+from . import _claims, _common, _cost, _joint, _judge, _mutants, _phases, _profiles, _read, _scenarios
 from ._base import (
     Experiment,
     ExperimentKey,
@@ -36,6 +36,7 @@ from ._base import (
     Scale,
     Study,
     Table,
+    Tree,
     seeds_of,
 )
 from ._reproduction import Reproduction
@@ -66,7 +67,7 @@ class Run:
         """Simulates in this thread and returns the sample of the experiment; `control` can stop it from another thread."""
         if self.experiment.measure is not None:
             return self.experiment.measure(self.variant, self.seed, self.scale)
-        plan = Scenario.from_tree(self.experiment.tree(self.variant, self.scale)).plan(self.seed)
+        plan = Scenario.from_tree(self.tree).plan(self.seed)
         result = plan.carry_out(control)
         if not result.complete:
             return None
@@ -83,10 +84,16 @@ class Run:
         }
 
     @property
+    def tree(self) -> Tree:
+        """Its scenario, without the seed."""
+        tree = self.experiment.tree(self.variant, self.scale)
+        return tree if self.experiment.draw is None else self.experiment.draw(tree, self.seed)
+
+    @property
     def key(self) -> str:
         """Digest of all inputs of the sample."""
         code = source_code_of(self.experiment.measure or self.experiment.extract)
-        tree = {} if self.experiment.measure is not None else self.experiment.tree(self.variant, self.scale)
+        tree = {} if self.experiment.measure is not None else self.tree
         what = json.dumps(
             [self.experiment.name, self.variant, self.seed, self.scale.factor, tree], sort_keys=True
         )
@@ -139,6 +146,7 @@ def reproduce_study(
     on: str | Client | None,
     changes: Mapping[str, Any] | None = None,
     readings: Sequence[str] = (),
+    jitter: bool = False,
 ) -> Reproduction:
     """See `thalweg_papers.reproduce`."""
     chosen = select(study, figure, claim, changes)
@@ -151,13 +159,15 @@ def reproduce_study(
         settings = _joint.settings_of(study, readings, scale)
         profiles += _joint.profiles_of(study) if whole_paper else ()
         profiles += [_joint.requested(settings)] if settings else ()
-    elif readings:
-        raise KeyError(f"{study.name!r} is no paper: it has no readings")
+    elif readings or jitter:
+        raise KeyError(f"{study.name!r} is no paper: it has no {'readings' if readings else 'claims'}")
     measured_keys = selected & {name for row in claims if row.measure for name in row.measure.experiments}
     planned = [plan(experiments.values(), selected, scale, seed)]
     planned += [
         plan(p.experiments(experiments, scale).values(), measured_keys, scale, seed) for p in profiles
     ]
+    drawn = _phases.experiments(experiments, claims, scale) if jitter else {}
+    planned.append(plan(drawn.values(), measured_keys, scale, seed))
     every = [run for runs in planned for run in runs]
     # what a profile leaves as it is runs once
     keys = [run.key for run in every]
@@ -165,7 +175,7 @@ def reproduce_study(
     ran = run_all(list(once.values()), jobs=jobs, out=out, progress=progress, on=on)
     found_by_key = {key: sample for key, (_, sample) in zip(once, ran, strict=True)}
     done = iter([(run, found_by_key[key]) for run, key in zip(every, keys, strict=True)])
-    samples, *others = [list(itertools.islice(done, len(runs))) for runs in planned]
+    samples, *others, phased = [list(itertools.islice(done, len(runs))) for runs in planned]
     collected = collect(samples)
 
     figures, tables = draw_figures(
@@ -177,6 +187,11 @@ def reproduce_study(
         rows = judge_claims(claims, combined, experiments, whole=figure is None, scale=scale)
         for verdict, row in zip(verdicts, rows, strict=True):
             verdict.setdefault("profiles", {})[profile.name] = _profiles.verdict(row, profile)
+    phases = study.phases() if isinstance(study, Paper) and not changes else None
+    if jitter:
+        phases = _with_phases(claims, verdicts, collected, collect(phased), scale, seed)
+    if phases is not None:
+        _phases.mark(verdicts, phases)
     return Reproduction(
         paper=study.name,
         title=study.title,
@@ -185,7 +200,9 @@ def reproduce_study(
         tables=tables,
         runs=[
             _run_record(run, sample, name)
-            for name, found in zip(("", *(p.name for p in profiles)), (samples, *others), strict=True)
+            for name, found in zip(
+                ("", *(p.name for p in profiles), "drawn phases"), (samples, *others, phased), strict=True
+            )
             for run, sample in found
         ],
         choices=dict(study.choices()),
@@ -198,7 +215,32 @@ def reproduce_study(
         readings=list(readings),
         of_paper=study.of_paper,
         profiles={profile.name: profile.sentence for profile in profiles},
+        phases=phases,
+        jitter=jitter,
     )
+
+
+def _with_phases(
+    claims: Sequence[_claims.Claim],
+    verdicts: Sequence[Mapping[str, Any]],
+    usual: Samples,
+    phased: Samples,
+    scale: Scale,
+    seed: int,
+) -> _phases.Phases:
+    """The results that rest on scenarios with drawn delays and starts, judged with these."""
+    combined = Samples({**usual.by_case, **phased.by_case})
+    by_id = {row["id"]: row for row in verdicts}
+    rows = {
+        claim.id: _phases.row(by_id[claim.id], judge_one(claim, claim.measure, combined, scale)[0])
+        for claim in claims
+        if claim.id in by_id
+        and claim.evidence in _claims.RESULTS
+        and claim.measure
+        and any(phased.has(key) for key in claim.measure.experiments)
+    }
+    seeds = max(map(len, phased.by_case.values()), default=0)
+    return _phases.Phases(seeds=seeds, seed=seed, quick=scale.quick, rows=rows)
 
 
 @dataclass(frozen=True)
@@ -254,11 +296,15 @@ def study_scenarios(
     quick: bool,
     seed: int,
     changes: Mapping[str, Any] | None,
+    jitter: bool = False,
 ) -> list[_scenarios.StudyScenario]:
     """See `Study.scenarios`."""
     chosen = select(study, figure, claim, changes)
     scale = scale_of(study, quick=quick)
-    return _scenarios.listed(plan(chosen.experiments.values(), chosen.selected, scale, seed))
+    experiments = chosen.experiments
+    if jitter:
+        experiments = _phases.experiments(experiments, chosen.claims, scale)
+    return _scenarios.listed(plan(experiments.values(), chosen.selected, scale, seed))
 
 
 def _draw(

@@ -68,15 +68,16 @@ def with_changes(
 
 def listed(runs: Sequence[Any]) -> list[StudyScenario]:
     """The scenarios of runs, each once, in their order, with its seeds. Measurements of the program have none."""
-    cases: dict[tuple[Any, str], list[Any]] = {}
+    cases: dict[tuple[Any, str, str], list[Any]] = {}
     for run in runs:
         if run.experiment.measure is None:
-            cases.setdefault((run.experiment.name, run.variant), []).append(run)
+            own = "" if run.experiment.draw is None else f"-seed-{run.seed}"
+            cases.setdefault((run.experiment.name, run.variant, own), []).append(run)
     found: dict[str, StudyScenario] = {}
-    for (key, variant), (first, *more) in cases.items():
+    for (key, variant, own), (first, *more) in cases.items():
         seeds = tuple(sorted([first.seed, *(run.seed for run in more)]))
-        tree = {**first.experiment.tree(variant, first.scale), "seed": seeds[0]}
-        name = _file_name(f"{key}-{variant}")
+        tree = {**first.tree, "seed": seeds[0]}
+        name = _file_name(f"{key}-{variant}{own}")
         while name in found:
             name += "-2"
         found[name] = StudyScenario(first.experiment.title, name, Scenario.from_tree(tree), seeds)

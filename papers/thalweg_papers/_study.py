@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from ._claims import Claim
     from ._joint import Joint, Setting
+    from ._phases import Phases
     from ._profiles import Profile
     from ._readings import Comparison
     from ._reproduction import Reproduction
@@ -45,6 +46,17 @@ def joint_loader(module_file: str) -> Callable[[], Joint | None]:
     return load
 
 
+def phases_loader(module_file: str) -> Callable[[], Phases | None]:
+    """A function that reads the file ``phases.toml`` beside a module of a paper."""
+
+    def load() -> Phases | None:
+        from ._phases import FILE, read
+
+        return read(Path(module_file).with_name(FILE))
+
+    return load
+
+
 class Study(_base.Study):
     """Experiments and figures that can be run from end to end."""
 
@@ -61,6 +73,7 @@ class Study(_base.Study):
         on: str | Client | None = None,
         changes: Mapping[str, Any] | None = None,
         readings: Sequence[str] = (),
+        jitter: bool = False,
     ) -> Reproduction:
         """See `thalweg_papers.reproduce`."""
         from ._runner import reproduce_study
@@ -79,6 +92,7 @@ class Study(_base.Study):
             on=on,
             changes=changes,
             readings=readings,
+            jitter=jitter,
         )
 
     def scenarios(
@@ -89,14 +103,18 @@ class Study(_base.Study):
         quick: bool = False,
         seed: int = 1,
         changes: Mapping[str, Any] | None = None,
+        jitter: bool = False,
     ) -> list[StudyScenario]:
         """The scenarios of the study, or of one figure or claim, without running them; arguments as `reproduce` has.
 
-        Each has the first seed of its runs. Measurements of time and memory have no scenario.
+        Each has the first seed of its runs; with ``jitter`` there is one for each seed, with its delays. Measurements of
+        time and memory have no scenario.
         """
         from ._runner import study_scenarios
 
-        return study_scenarios(self, figure=figure, claim=claim, quick=quick, seed=seed, changes=changes)
+        return study_scenarios(
+            self, figure=figure, claim=claim, quick=quick, seed=seed, changes=changes, jitter=jitter
+        )
 
     def emulate(
         self,

@@ -119,6 +119,7 @@ class Study(Protocol):
         on: Any = None,
         changes: Mapping[str, Any] | None = None,
         readings: Sequence[str] = (),
+        jitter: bool = False,
     ) -> Any:
         """Simulates the experiments, draws the figures and judges the claims."""
 
@@ -130,6 +131,7 @@ class Study(Protocol):
         quick: bool = False,
         seed: int = 1,
         changes: Mapping[str, Any] | None = None,
+        jitter: bool = False,
     ) -> Sequence[Any]:
         """The scenarios, without running them: each has `name`, `toml` and `seeds`."""
 

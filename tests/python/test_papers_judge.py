@@ -188,6 +188,7 @@ def test_kinds_of_evidence_are_counted_apart():
         "partly": 1,
         "not": 0,
         "untestable": 0,
+        "phase_dependent": 0,
         "fitted": "1/2",
         "conformance": "1/2",
         "derived": "1/1",

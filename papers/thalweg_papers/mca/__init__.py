@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from .._base import call_loader, mapping_loader
-from .._study import Paper, claims_loader, joint_loader
+from .._study import Paper, claims_loader, joint_loader, phases_loader
 
 PAPER = Paper(
     name="mca",
@@ -16,5 +16,6 @@ PAPER = Paper(
     choices=mapping_loader(__name__, "CHOICES", "scenarios"),
     readings=call_loader(__name__, "readings", "readings"),
     joint=joint_loader(__file__),
+    phases=phases_loader(__file__),
 )
 """J. Li, S. Kalyanaraman (Rensselaer Polytechnic Institute): experiments, measures, figures and claims."""

@@ -127,6 +127,7 @@ EXPERIMENTS: dict[ExperimentKey, Experiment] = {
             seeds=1,
             quick_seeds=1,
             weight=0.5,
+            own_phases="its paths have random delays",
         ),
         Experiment(
             Key.PACED_FLOWS,
@@ -135,6 +136,7 @@ EXPERIMENTS: dict[ExperimentKey, Experiment] = {
             variations.paced,
             variations.keep_paced,
             weight=0.3,
+            own_phases="S004-12 is about flows that begin together",
         ),
         Experiment(
             Key.TRADE_OFF,

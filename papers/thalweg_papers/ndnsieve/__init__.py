@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from .._base import call_loader, mapping_loader
-from .._study import Paper, claims_loader, joint_loader
+from .._study import Paper, claims_loader, joint_loader, phases_loader
 
 PAPER = Paper(
     name="ndnsieve",
@@ -16,6 +16,7 @@ PAPER = Paper(
     choices=mapping_loader(__name__, "CHOICES", "scenarios"),
     readings=call_loader(__name__, "readings", "readings"),
     joint=joint_loader(__file__),
+    phases=phases_loader(__file__),
     quick_factor=1.0,
 )
 """Ma et al. 2024: three scenarios, four schemes, two profiles of ndnSieve."""

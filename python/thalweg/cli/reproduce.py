@@ -54,6 +54,7 @@ COUNTS = (
     ("partly", "◐ partly"),
     ("not", "✗ not"),
     ("untestable", "– not testable"),
+    ("phase_dependent", "phase-dependent"),
     ("fitted", "fitted"),
     ("conformance", "conformance"),
     ("derived", "derived"),
@@ -68,6 +69,9 @@ FOOTNOTE = (
     "Verdicts are those of independent results. Of each other kind of row: how many hold of how many; rows by construction "
     "cannot fail."
 )
+
+PHASES = "phases.toml"
+"""The file with what `--jitter` found; beside `claims.toml` of the paper it is used by all reports."""
 
 SIGNIFICANT_DIGITS = 4
 """Significant digits of a number that is compared with a claim."""
@@ -93,6 +97,7 @@ def reproduce(
     search: bool = False,
     starts: int | None = None,
     combinations: int | None = None,
+    jitter: bool = False,
     full: bool = False,
     minutes: float | None = None,
     at_once: int | None = None,
@@ -146,6 +151,9 @@ def reproduce(
         Start `--search` from the default and from random combinations, this number in all; 3 by default.
     combinations
         Run at most this number of combinations with `--search`; 200 by default.
+    jitter
+        Judge each result once more with delays and starts that are drawn for each of ten seeds, and mark the rows whose
+        verdict changes. `phases.toml` has them. With `--export`, write these scenarios.
     full
         Run all tests with `--emulate`, or all clock intervals of the figure with `--live`, however long that takes.
     minutes
@@ -179,6 +187,7 @@ def reproduce(
             readings,
             together,
             search,
+            jitter,
             emulate,
             live,
             full,
@@ -202,6 +211,7 @@ def reproduce(
         "--with": together,
         "--search": search,
         "--readings": readings,
+        "--jitter": jitter,
         "--set": overrides and export is None,
     }
     if study.only_emulated and (refused := [option for option, value in simulated_only.items() if value]):
@@ -218,8 +228,15 @@ def reproduce(
         )
     if (starts is not None or combinations is not None) and not search:
         raise CommandError("`--starts` and `--combinations` work with `--search` only", "add `--search`")
+    if jitter and (not study.of_paper or readings or search or live or emulate or overrides):
+        raise CommandError(
+            "`--jitter` works with papers, and excludes `--readings`, `--search`, `--set`, `--live` and `--emulate`",
+            "thalweg reproduce mca --jitter",
+        )
     if export is not None:
         only = {"figure": figure, "claim": claim, "quick": quick, "seed": seed, "changes": overrides}
+        if jitter:
+            only["jitter"] = True
         return _export(study, export, only, json=json)
     if (readings or search) and (live or emulate):
         option = "--readings" if readings else "--search"
@@ -272,7 +289,11 @@ def reproduce(
     if together:
         _check_readings(paper, together, quick=quick)
         settings["readings"] = together
+    if jitter:
+        settings["jitter"] = True
     done, page = _reproduce_study(study, folder, {**settings, **part}, json=json)
+    if jitter:
+        (folder / PHASES).write_text(done.phases.toml(paper), encoding="utf-8")
     if json:
         show_json({**done.as_dict(), "report": str(page), "folder": str(folder)})
     else:
@@ -379,7 +400,10 @@ def _reproduce_all(folder: Path, settings: dict[str, Any], *, json: bool) -> int
         )
         return 0
     rows = [{"paper": name, **counts} for name, counts in found.items()]
-    first = ("paper", "reproduced", "partly", "not", "untestable", "fitted", "conformance", "mutants_killed")
+    first = (
+        *("paper", "reproduced", "partly", "not", "untestable", "phase_dependent"),
+        *("mutants_killed", "fitted", "conformance"),
+    )
     print_table("", list(COUNTS), rows, first=first, all_in="The report has all")
     console().print(FOOTNOTE, style="dim")
     console().print(f"Report: {front}")
@@ -560,12 +584,16 @@ def _print_emulated_claims(done: Any) -> None:
 
 
 def _statement(claim: dict[str, Any]) -> Text:
-    """The statement of a claim, what its verdict is evidence of, and the reason of the verdict."""
+    """The statement of a claim, what its verdict is evidence of, whether phases decide it, and the reason of the verdict."""
     from rich.text import Text
+
+    from ..report.claims import phases_text
 
     statement = Text(claim["statement"])
     if (evidence := claim.get("evidence", "independent")) != "independent":
         statement.append(f" ({evidence})", style="dim")
+    if "standing" in claim:
+        statement.append(f"\n{phases_text(claim)}", style="yellow")
     if claim.get("reason"):
         statement.append(f"\n{claim['reason']}", style="dim")
     return statement

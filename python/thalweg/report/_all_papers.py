@@ -67,7 +67,7 @@ def _read(folder: Path, name: str) -> dict[str, Any]:
         "open": [
             claim
             for claim in _paper.by_kind(record)["results"]
-            if claim["verdict"] in {"partly", "not reproduced"}
+            if claim["verdict"] in {"partly", "not reproduced"} or "standing" in claim
         ],
         "printed": [
             {"id": entry["id"], "label": _paper.label(entry)}

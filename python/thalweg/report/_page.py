@@ -16,7 +16,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from ..plots import prepare_svg, use_page_colours
-from .claims import check_texts
+from .claims import check_texts, phases_text
 from .numbers import number
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ VERDICTS = {
     "partly": ("half", "◐"),
     "not reproduced": ("bad", "✗"),
     "not testable": ("none", "–"),
+    "phase-dependent": ("none", "~"),
     "holds": ("good", "✓"),
     "fails": ("bad", "✗"),
     "pass": ("good", "✓"),
@@ -38,7 +39,7 @@ VERDICTS = {
 
 WORST_FIRST = (
     *("not reproduced", "fails", "fail", "partly", "undecided"),
-    *("not testable", "not applicable", "reproduced", "holds", "pass"),
+    *("phase-dependent", "not testable", "not applicable", "reproduced", "holds", "pass"),
 )
 """Verdicts in the order in which a long page has their rows."""
 
@@ -128,6 +129,7 @@ def _templates() -> Environment:
     )
     templates.globals.update(
         check_texts=check_texts,
+        phases_text=phases_text,
         verdicts=VERDICTS,
         settled=SETTLED,
         few_pieces=FEW_PIECES,

@@ -20,7 +20,7 @@ from .numbers import number
 if TYPE_CHECKING:
     from pathlib import Path
 
-VERDICTS = ("reproduced", "partly", "not reproduced", "not testable")
+VERDICTS = ("reproduced", "partly", "not reproduced", "not testable", "phase-dependent")
 RESULTS = ("independent", "fitted")
 """Kinds of evidence of a paper's results; only the first is counted."""
 
@@ -183,9 +183,11 @@ def _lead(record: dict[str, Any], of_paper: bool) -> str:
             "gives, and what the same scenarios give in real time with TCP of the kernel. Verdicts are the emulation's."
         )
     decided = sum(counts.values()) - counts.get("not testable", 0)
+    phases = counts.get("phase-dependent")
     return (
         f"{len(claims)} rows, each with what the paper says, what we measured, and the verdict. "
-        f"{counts.get('reproduced', 0)} of the {decided} statements of the paper that can be tested are reproduced."
+        f"{counts.get('reproduced', 0)} of the {decided} statements of the paper that can be tested are reproduced"
+        + (f"; {phases} depend on the phases of packets." if phases else ".")
     )
 
 
@@ -233,6 +235,8 @@ def _command(record: dict[str, Any]) -> str:
         command += f" --set {shlex.quote(f'{key}={value if isinstance(value, str) else json.dumps(value)}')}"
     for text in record.get("readings", []):
         command += f" --with {shlex.quote(text)}"
+    if record.get("jitter"):
+        command += " --jitter"
     if record.get("emulated"):
         return command + (" --emulate" if record["quick"] else " --emulate --full")
     return command + (" --quick" if record["quick"] else "")

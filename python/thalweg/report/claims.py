@@ -21,6 +21,17 @@ def check_texts(claim: Mapping[str, Any]) -> list[str]:
     ]
 
 
+def phases_text(claim: Mapping[str, Any]) -> str:
+    """What becomes of a claim where delays and starts are drawn; empty where they were not."""
+    found = claim.get("phases")
+    if not found:
+        return ""
+    mark = "Phase-dependent: with" if found["dependent"] else "With"
+    share = found["share_of_seeds"]
+    seeds = "" if share is None else f", each check for at least {share:.0%} of the seeds"
+    return f"{mark} drawn delays and starts {found['verdict']}{seeds} ({found['measured']})."
+
+
 def few(claims: Any) -> str | None:
     """A sentence if claims rest on too few seeds for an interval to mean much."""
     from ..stats import few_seeds
