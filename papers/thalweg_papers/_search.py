@@ -29,6 +29,9 @@ Chosen = tuple[str, ...]
 Rows = dict[str, dict[str, Any]]
 """Judged claims by id."""
 
+SCORED = RESULTS | {"conformance"}
+"""Evidence of the rows by which readings are chosen: results of the paper, and its rules, which readings must not break."""
+
 NO_ROW = (ScenarioError, NothingMeasuredError)
 """What readings that no scenario takes together raise, and those that leave an experiment nothing to measure."""
 
@@ -227,7 +230,7 @@ class _Trials:
         self.claims = [
             claim
             for claim in _runner.check_measures(paper.claims(), self.experiments)
-            if claim.evidence in RESULTS and self._can_change(claim, changed.values())
+            if claim.evidence in SCORED and self._can_change(claim, changed.values())
         ]
         self.keys = {key for claim in self.claims if claim.measure for key in claim.measure.experiments}
         self.readings = tuple(reading for reading in every if changed[reading.name] & self.keys)
