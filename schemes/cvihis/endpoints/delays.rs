@@ -213,17 +213,17 @@ impl Delays {
         if window.count < window.packets {
             return;
         }
-        let (above, raw_min) = (window.min - self.min, window.min);
+        let (above, window_min) = (window.min - self.min, window.min);
         (window.count, window.min) = (0, i64::MAX);
         let delay_range = self.max.map_or(0, |max| max - self.min);
         let outdated = delay_range > 0 && above as f64 > window.threshold * delay_range as f64;
         window.above = if outdated { window.above + 1 } else { 0 };
         if window.above >= window.times {
             window.above = 0;
-            self.min = raw_min;
-            self.raw_min = Some(raw_min);
+            self.min = window_min;
+            self.raw_min = Some(window_min);
             // ours: a longer path also shifts the delay of a full queue
-            self.max = Some(raw_min + delay_range);
+            self.max = Some(window_min + delay_range);
         }
     }
 
@@ -274,9 +274,8 @@ impl Delays {
     /// as the one-way propagation delay.
     pub(crate) fn push(&mut self, factor: f64, rtt_min: Duration) {
         let Some(raw_min) = self.raw_min else { return };
-        // differs: the paper multiplies the delay itself, which with different clocks is not a delay and may be
-        // negative d = raw − raw_min
-        // + RTT_min/2
+        // differs: the paper multiplies the delay itself. With two clocks a raw delay is none, and may be negative, so
+        // that the push multiplies d = raw − raw_min + RTT_min/2
         let base = (rtt_min.as_nanos() / 2) as i64 - raw_min;
         // minDelay ← min(1.05·minDelay, d)                                         [CVIHIS §3.3, Table 1]
         let pushed = ((self.min + base) as f64 * factor + 0.5) as i64 - base;

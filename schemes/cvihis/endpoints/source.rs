@@ -70,8 +70,8 @@ impl Sender {
     }
 
     fn set_rate(&mut self, rate: f64) {
-        let raw_min = self.params.min_packet_rate * self.packet_bits;
-        self.rate = rate.min(self.params.max_rate.as_bps_f64()).max(raw_min);
+        let min_rate = self.params.min_packet_rate * self.packet_bits;
+        self.rate = rate.min(self.params.max_rate.as_bps_f64()).max(min_rate);
     }
 
     /// Takes a round-trip time sample.
@@ -80,7 +80,7 @@ impl Sender {
         // RTT ← 7/8 RTT + 1/8 s
         let srtt = self.srtt.map_or(s, |srtt| srtt + (s - srtt) * self.params.rtt_gain);
         self.srtt = Some(srtt);
-        self.rtt_min = Some(self.rtt_min.map_or(sample, |raw_min| raw_min.min(sample)));
+        self.rtt_min = Some(self.rtt_min.map_or(sample, |rtt_min| rtt_min.min(sample)));
         cx.measured_rtt(sample);
         cx.probe("srtt", srtt);
     }
