@@ -42,8 +42,9 @@ params! {
     enter: f64 = 2.0, within 0.0..=1000.0, from "MCA §2.2";
     /// Congestion ends when the accumulation is below this number of packets.
     leave: f64 = 1.0, within 0.0..=1000.0, from "MCA §2.2";
-    /// Unit of the accumulation: a fluid, or whole packets.
-    accumulation: Form = Form::Fluid, from "our choice: with whole packets no residue is carried over, and each epoch raises the baseline";
+    /// Count of the accumulation: lateness times rate, the same in whole packets, or the bytes that arrive while the
+    /// control packet is late. The last two include the control packet.
+    accumulation: Form = Form::Fluid, from "our choice: MCA §2.2 counts the bytes sent minus those received until the expected arrival, in which a late control packet is a packet; the fluid of §2.1 can fall below one packet before a queue is empty";
     /// Residue after an early control packet: zero, or the part that its earliness does not explain.
     early: Early = Early::Zero, from "MCA §2.2; our choice for the other value: with it no sequence of epochs raises the baseline";
     /// When accumulation is indicated: with every control packet during congestion, or once per epoch.
@@ -58,12 +59,18 @@ params! {
     trac_packets: u32 = 4, within 1..=16, from "our choice: MCA §3.1.3 says a short period, for example one round trip";
     /// Gain of the mean and deviation of the rate at congestion.
     trac_gain: f64 = 0.125, within 0.001..=1.0, from "our choice: that of the round-trip time";
+    /// Deviation D′ of the rate at congestion: a standard deviation, or the mean of absolute differences.
+    trac_deviation: Spread = Spread::Standard, from "MCA §3.1.3";
     /// Gain of the mean and deviation of G-TRAC.
     g_gain: f64 = 0.03125, within 0.001..=1.0, from "our choice: with 1/8 the representative changes often between receivers";
     /// Deviation after the first sample of a mean, as a share of it.
     first_deviation: f64 = 0.25, within 0.0..=1.0, from "our choice: the paper does not say how averages are initialized";
-    /// Minimum number of packets of the source per sample of the congestion frequency.
-    f_window: u32 = 20, within 1..=100000, from "our choice: MCA §3.1.3 says a certain period, for example between two epochs";
+    /// Deviation D of G-TRAC: the mean of absolute differences, or a standard deviation.
+    g_deviation: Spread = Spread::Mean, from "our choice: MCA §3.1.3 says deviation, and standard deviation only of D′; the deviation of the round-trip time in §3.1.1 is a mean";
+    /// Period of a sample of the congestion frequency: `f_window` packets, or from one congestion epoch to the next.
+    f_period: Period = Period::Packets, from "our choice: MCA §3.1.3 says a certain period, and the time between two congestion epochs as an example; with epochs of different lengths that is a noisy mean";
+    /// With f_period = "packets": minimum number of packets of the source per sample of the congestion frequency.
+    f_window: u32 = 20, within 1..=100000, from "our choice: MCA §3.1.3 says a certain period";
     /// Gain of the congestion frequency.
     f_gain: f64 = 0.25, within 0.001..=1.0, from "our choice: a mean over a few windows";
     /// A receiver sends indications only if its G-TRAC is below U − k_rx·D of the representative.
@@ -102,8 +109,30 @@ choice! {
     pub enum Form {
         /// Lateness times receive rate.
         Fluid = "fluid",
-        /// The same, in whole packets.
+        /// The same, in whole packets: the next larger number, since the control packet is one.
         Packets = "packets",
+        /// The bytes that arrive after the expected arrival, up to and with the control packet.
+        Bytes = "bytes",
+    }
+}
+
+choice! {
+    /// What a deviation is.
+    pub enum Spread {
+        /// The root of the mean square difference from the mean.
+        Standard = "standard",
+        /// The mean absolute difference from the mean.
+        Mean = "mean",
+    }
+}
+
+choice! {
+    /// Over what the congestion frequency is counted.
+    pub enum Period {
+        /// A number of packets of the source.
+        Packets = "packets",
+        /// From the begin of one congestion epoch to the begin of the next.
+        Epochs = "epochs",
     }
 }
 

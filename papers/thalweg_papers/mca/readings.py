@@ -150,11 +150,19 @@ def _of_the_scheme() -> tuple[Reading, ...]:
                 ),
                 option(
                     "packets",
-                    "Of packets, which arrive whole: “declare congestion if accumulation becomes larger than two "
-                    "packets” (§2.2).",
+                    "Of packets, which arrive whole, with the control packet: “declare congestion if accumulation becomes "
+                    "larger than two packets” (§2.2).",
                     Key.ONE_BOTTLENECK,
                     Key.TRACKING,
                     accumulation="packets",
+                ),
+                option(
+                    "arrivals",
+                    "Of the bytes that arrive after the control packet was expected, with it: “in − out is then the "
+                    "accumulation” (§2.2).",
+                    Key.ONE_BOTTLENECK,
+                    Key.TRACKING,
+                    accumulation="bytes",
                 ),
             ),
             default="bytes",
@@ -224,6 +232,31 @@ def _of_the_scheme() -> tuple[Reading, ...]:
             default="printed",
         ),
         Reading(
+            "deviations",
+            "What are the deviations D and D′ of G-TRAC and TRAC?",
+            (
+                Option(
+                    "standard-of-trac",
+                    "“U′ and D′ are the mean and standard deviation of TRAC” (§3.1.3), while “U and D are the G-TRAC "
+                    "average and deviation”: a mean of differences, as the deviation of the round-trip time.",
+                ),
+                option(
+                    "standard",
+                    "Both standard deviations: U − D is used “on the basis of assuming G-TRAC is a random variable” "
+                    "(§3.1.3).",
+                    Key.STAR,
+                    g_deviation="standard",
+                ),
+                option(
+                    "mean",
+                    "Not the paper's: both means of differences, to see what follows from the standard deviation.",
+                    Key.STAR,
+                    trac_deviation="mean",
+                ),
+            ),
+            default="standard-of-trac",
+        ),
+        Reading(
             "frequency-period",
             "Over how many packets is the congestion occurrence frequency f counted?",
             (
@@ -233,6 +266,14 @@ def _of_the_scheme() -> tuple[Reading, ...]:
                     "gives no number; this one is ours.",
                 ),
                 option("200-packets", "As above; ours.", Key.STAR, Key.TRACKING, f_window=200),
+                option(
+                    "epochs",
+                    "From one epoch to the next: “e.g the period between two congestion epochs” (§3.1.3).",
+                    Key.STAR,
+                    Key.TRACKING,
+                    f_period="epochs",
+                    f_gain=1.0,
+                ),
             ),
             default="20-packets",
         ),

@@ -1,6 +1,8 @@
 //! The accumulation of a flow (its bytes in queues), estimated at a receiver [MCA §2.2].
 
-use units::{Bytes, Time};
+use std::collections::VecDeque;
+
+use units::{Bytes, Duration, Time};
 
 use crate::mca::{Early, Form, Params};
 
@@ -22,6 +24,26 @@ pub(crate) struct Accumulation {
     residue: f64,
     congested: bool,
     bytes: f64,
+}
+
+/// Times and sizes of the packets that arrived since the last control packet was expected, at most [`KEPT`].
+#[derive(Clone, Debug, Default)]
+pub(super) struct Arrivals(VecDeque<(Time, Bytes)>);
+
+impl Arrivals {
+    /// Takes a packet, in the order of arrival.
+    pub(super) fn add(&mut self, at: Time, size: Bytes) {
+        if self.0.len() == KEPT {
+            self.0.pop_front();
+        }
+        self.0.push_back((at, size));
+    }
+
+    /// Bytes that arrived after `expected`; forgets earlier ones, because later control packets are expected later.
+    pub(super) fn after(&mut self, expected: Time) -> f64 {
+        while self.0.pop_front_if(|(at, _)| *at <= expected).is_some() {}
+        self.0.iter().map(|(_, size)| size.as_f64()).sum()
+    }
 }
 
 /// The result of a control packet.
@@ -55,12 +77,14 @@ impl Accumulation {
     }
 
     /// Takes a control packet that was sent at `sent` and arrived at `arrived`, while the flow is received at
-    /// `rate_bps()` bit/s. Calls `rate_bps` only if the packet was early or late.
+    /// `rate_bps()` bit/s. Calls `rate_bps` only if the packet was early or late. `counted(expected)` is the number of
+    /// bytes that arrived after `expected`, this packet included; it is called for [`Form::Bytes`] only.
     pub(crate) fn on_control(
         &mut self,
         sent: Time,
         arrived: Time,
         rate_bps: impl FnOnce() -> f64,
+        counted: impl FnOnce(Time) -> f64,
     ) -> Finding {
         // the clock offset can be large: only differences have a meaning
         let transit_ns = arrived.as_nanos().wrapping_sub(sent.as_nanos()) as i64;
@@ -69,6 +93,8 @@ impl Accumulation {
             return Finding::Clear;
         };
         let late_ns = transit_ns.saturating_sub(baseline_ns);
+        let expected = arrived - Duration::from_nanos(late_ns.max(0).unsigned_abs());
+        let counted = if self.form == Form::Bytes { counted(expected) } else { 0.0 };
         let waited = if late_ns == 0 { 0.0 } else { late_ns as f64 / 1e9 * rate_bps() / 8.0 };
         if late_ns <= 0 {
             // as early as expected or earlier: the baseline was too high
@@ -80,12 +106,13 @@ impl Accumulation {
             let ends = std::mem::replace(&mut self.congested, false);
             return if ends { Finding::Ends } else { Finding::Clear };
         }
-        // a = residue + (T − E)·r differs: the paper counts `in − out` between control packets; on a FIFO path that is
-        // what arrives between E and T
+        // in − out: on a FIFO path this is what arrives in (E, T]                   [MCA §2.2]
         self.bytes = self.residue
             + match self.form {
+                // ours: (T − E)·r, of a fluid
                 Form::Fluid => waited,
-                Form::Packets => (waited / self.packet_bytes).floor() * self.packet_bytes,
+                Form::Packets => (waited / self.packet_bytes).ceil() * self.packet_bytes,
+                Form::Bytes => counted,
             };
         let finding = self.decide();
         if finding == Finding::Ends {
@@ -136,3 +163,6 @@ impl Accumulation {
         self.bytes = residue;
     }
 }
+
+/// Maximum number of packets in [`Arrivals`]: more than the maximum of `enter`.
+const KEPT: usize = 2048;

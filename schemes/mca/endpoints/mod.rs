@@ -12,5 +12,6 @@ pub use source::Sender;
 #[cfg(test)]
 pub(super) use {
     accumulation::{Accumulation, Finding},
+    average::{Average, Frequency},
     headers::{Announcement, Indication, Kind},
 };

@@ -3,10 +3,10 @@
 use contract::{Arrival, Count, Gap, ReceiverAlgorithm, ReceiverCx};
 use units::{Bytes, Duration, Time};
 
-use super::accumulation::{Accumulation, Finding};
+use super::accumulation::{Accumulation, Arrivals, Finding};
 use super::average::{Average, Frequency};
 use super::headers::{Announcement, Indication, Kind};
-use crate::mca::{Cadence, Params};
+use crate::mca::{Cadence, Form, Params};
 use crate::shared::{Order, Place, ReceiveRate};
 
 /// The receiver's part [MCA §3.2]. Constant state, no timers.
@@ -16,9 +16,9 @@ pub struct Receiver {
     k_rx: f64,
     rate_window: Duration,
     trac_packets: u64,
-    f_window: u32,
-    f_gain: f64,
     accumulation: Accumulation,
+    /// Arrivals since the expected arrival of the last control packet, if the accumulation counts them.
+    arrivals: Option<Arrivals>,
     /// The accumulation before the last loss, to be restored if the packet was only late.
     before_loss: Option<Box<Accumulation>>,
     order: Order,
@@ -30,7 +30,8 @@ pub struct Receiver {
     /// Bytes of the source up to the end of the newest received packet.
     arrived_bytes: u64,
     announced: Announcement,
-    f: Option<Frequency>,
+    /// It counts from the first data packet on.
+    f: Frequency,
     g: Average,
     trac: Average,
 }
@@ -43,9 +44,8 @@ impl Receiver {
             k_rx: params.k_rx,
             rate_window: params.rate_window,
             trac_packets: u64::from(params.trac_packets),
-            f_window: params.f_window,
-            f_gain: params.f_gain,
             accumulation: Accumulation::new(params, packet),
+            arrivals: (params.accumulation == Form::Bytes).then(Arrivals::default),
             before_loss: None,
             order: Order::default(),
             arriving: ReceiveRate::new(),
@@ -53,9 +53,9 @@ impl Receiver {
             last_counted: None,
             arrived_bytes: 0,
             announced: Announcement { representative: None, u: 0.0, d: 0.0, srtt: params.initial_rtt },
-            f: None,
-            g: Average::new(params.g_gain, params.first_deviation),
-            trac: Average::new(params.trac_gain, params.first_deviation),
+            f: Frequency::new(params),
+            g: Average::new(params.g_gain, params.first_deviation, params.g_deviation),
+            trac: Average::new(params.trac_gain, params.first_deviation, params.trac_deviation),
         }
     }
 
@@ -65,21 +65,27 @@ impl Receiver {
         if self.last_counted == Some(data.seq) {
             return;
         }
-        self.last_counted = Some(data.seq);
-        if self.f.is_none() {
-            self.f = Some(Frequency::new(self.f_window, self.f_gain, data.seq));
+        if self.last_counted.is_none() {
+            self.f.start(data.seq);
         }
+        self.last_counted = Some(data.seq);
         self.newest = self.newest.max(data.seq);
         self.arrived_bytes = self.arrived_bytes.max(data.bytes_before.saturating_add(data.size.as_u64()));
-        self.arriving.record(now, data.size, self.announced.srtt.max(self.rate_window));
+        self.count_arrival(now, data.size);
+    }
+
+    fn count_arrival(&mut self, now: Time, size: Bytes) {
+        self.arriving.record(now, size, self.announced.srtt.max(self.rate_window));
+        if let Some(arrivals) = &mut self.arrivals {
+            arrivals.add(now, size);
+        }
     }
 
     /// Handles congestion that a packet sent at `trigger_sent_at` revealed: sends an indication or suppresses it, at
     /// once.
     fn indicate(&mut self, kind: Kind, trigger_sent_at: Time, cx: &mut ReceiverCx<'_, '_>) {
-        let Some(f) = &mut self.f else { return };
         // f = indications ÷ packets sent by the source                              [MCA §3.1.3]
-        let f = f.add(self.newest);
+        let f = self.f.add(self.newest);
         let Some(trac) = self.arriving.rate_over(self.announced.srtt, self.trac_packets) else { return };
         // G-TRAC = TRAC·(1 − f)                                                     [MCA §3.1.3]
         self.g.add(trac * (1.0 - f));
@@ -118,14 +124,15 @@ impl ReceiverAlgorithm for Receiver {
             return;
         }
         let rate_bps = || self.arriving.rate_over(announced.srtt.max(self.rate_window), 1).unwrap_or(0.0);
-        let finding = self.accumulation.on_control(data.sent_at, cx.now(), rate_bps);
+        let counted = |expected| self.arrivals.as_mut().map_or(0.0, |arrivals| arrivals.after(expected));
+        let finding = self.accumulation.on_control(data.sent_at, cx.now(), rate_bps, counted);
         cx.probe("baseline", self.accumulation.baseline_ns().map_or(0.0, |ns| ns as f64 / 1e9));
         self.report_finding(finding, data.sent_at, cx);
     }
 
     /// The loss was none, and the packet that overtook may have moved the baseline.
     fn on_late(&mut self, data: &Arrival, cx: &mut ReceiverCx<'_, '_>) {
-        self.arriving.record(cx.now(), data.size, self.announced.srtt.max(self.rate_window));
+        self.count_arrival(cx.now(), data.size);
         if let Some(before) = self.before_loss.take() {
             self.accumulation = *before;
         }
@@ -159,7 +166,10 @@ impl Receiver {
     fn report_finding(&mut self, finding: Finding, trigger_sent_at: Time, cx: &mut ReceiverCx<'_, '_>) {
         cx.probe("accumulation", self.accumulation.bytes());
         match finding {
-            Finding::Begins => cx.event("congestion_begins", self.accumulation.bytes()),
+            Finding::Begins => {
+                self.f.begin_epoch(self.newest);
+                cx.event("congestion_begins", self.accumulation.bytes());
+            }
             Finding::Ends => cx.event("congestion_ends", self.accumulation.bytes()),
             Finding::Clear | Finding::GoesOn => {}
         }
