@@ -51,9 +51,9 @@ params! {
     oth1: f64 = 0.25, within 0.0..=1.0, from "SRMCC §4.1, eq. 5, Table 1";
     /// Occupancy up to which a queue is moderately occupied.
     oth2: f64 = 0.5, within 0.0..=1.0, from "SRMCC §4.1, eq. 5, Table 1";
-    /// Position of the rate between the minimum (0) and the maximum (1) candidate rate. With 1/3 or more the rate could not fall while one
-    /// queue is full and another empty.
-    gamma: f64 = 0.15, within 0.0..=0.333, from "SRMCC §4.3, eq. 10, Table 1";
+    /// Position of the rate between the minimum (0) and the maximum (1) candidate rate. Without `clamp_empty` it is at
+    /// most 0.333: with 1/3 or more the rate could not fall while one queue is full and another empty.
+    gamma: f64 = 0.15, within 0.0..=1.0, from "SRMCC §4.3, eq. 10, Table 1";
     /// Round-trip times between two adaptations of the rate, and between two messages of a receiver.
     cycle: f64 = 4.0, within 0.25..=100.0, from "SRMCC §5.1, Table 1";
     /// Rate at the start.
@@ -103,6 +103,7 @@ params! {
 }
 
 choice! {
+    limit gamma <= 0.333 unless clamp_empty;
     /// Where the round-trip time comes from.
     pub enum Rtt {
         /// Samples of the slowest member, queueing included.

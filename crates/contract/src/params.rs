@@ -220,7 +220,7 @@ pub trait ParamTable: Default {
     /// All parameters in the notation of scenarios.
     fn list(&self) -> ParamList;
 
-    /// Checks the order of ordered parameters. Fails on the first pair that violates it.
+    /// Checks the order of ordered parameters, and limits that depend on a switch. Fails on the first that is violated.
     fn check(&self) -> Result<(), ParamError>;
 
     /// The defaults with the values of `given`.
@@ -275,7 +275,7 @@ fn checked<P: Param>(info: &ParamInfo, value: &ParamValue) -> Result<ParamValue,
 }
 
 /// Declares a scheme's parameters: a struct, its defaults, range checks and the table of the docs. Pairs that must be
-/// ordered follow, one `order` each.
+/// ordered follow, one `order` each, and then values that are limited unless a switch is on, one `limit` each.
 ///
 /// ```
 /// contract::params! {
@@ -288,13 +288,15 @@ fn checked<P: Param>(info: &ParamInfo, value: &ParamValue) -> Result<ParamValue,
 ///     /// Maximum window.
 ///     max: u32 = 1000, from "our choice: an example";
 ///     order min <= max;
+///     limit beta <= 0.9 unless fast_convergence;
 /// }
 /// ```
 #[macro_export]
 macro_rules! params {
     ($($(#[doc = $doc:literal])+ $name:ident : $type:ty = $default:expr
         $(, within $low:literal ..= $high:literal)?, from $source:literal;)*
-        $(order $less:ident <= $more:ident;)*) => {
+        $(order $less:ident <= $more:ident;)*
+        $(limit $limited:ident <= $maximum:literal unless $switch:ident;)*) => {
         /// Parameters, as a scenario sets them.
         #[derive(Clone, Debug, PartialEq)]
         pub struct Params {
@@ -369,6 +371,17 @@ macro_rules! params {
                         ),
                         hint: Some("lower one or raise the other".to_owned()),
                         conflicts_with: Some(stringify!($more)),
+                    });
+                })*
+                $(if !self.$switch && self.$limited > $maximum {
+                    return Err($crate::ParamError {
+                        name: stringify!($limited).to_owned(),
+                        message: format!(
+                            "{} is above {}, which needs `{}`",
+                            $crate::Param::write(&self.$limited), $maximum, stringify!($switch)
+                        ),
+                        hint: Some(format!("lower it, or set `{} = true`", stringify!($switch))),
+                        conflicts_with: Some(stringify!($switch)),
                     });
                 })*
                 Ok(())

@@ -33,19 +33,20 @@ fn the_constants_are_those_of_table_1() {
     assert_eq!(params.initial_rate, Rate::from_kbps(50));
 }
 
-/// S000-D6: a share of a third or more would starve others.
+/// S000-D6: a share of a third or more would starve others, unless the fair share limits the doubling.
 #[test]
 fn a_share_from_which_on_the_rate_cannot_fall_is_refused_by_name() {
-    for wrong in [0.334, 0.5] {
-        let error = Params::with(&[("gamma".to_owned(), wrong.into())]).expect_err("out of range");
+    let given = |gamma: f64, clamp: bool| {
+        Params::with(&[("gamma".to_owned(), gamma.into()), ("clamp_empty".to_owned(), clamp.into())])
+    };
+    for gamma in [0.334, 0.5, 1.0] {
+        let error = given(gamma, false).expect_err("too much");
         assert_eq!(error.name, "gamma");
-        let hint = error.hint.expect("it says why");
-        assert!(
-            hint.starts_with("it must lie within 0 and 0.333: ") && hint.contains("could not fall"),
-            "{hint}"
-        );
+        assert!(error.message.ends_with("is above 0.333, which needs `clamp_empty`"), "{}", error.message);
+        assert_eq!(given(gamma, true).map(|params| params.gamma), Ok(gamma));
     }
 }
+    assert!(given(0.333, false).is_ok() && given(1.1, true).is_err());
 
 #[test]
 fn a_queue_is_lightly_occupied_before_it_is_moderately() {
