@@ -13,6 +13,8 @@ pub(crate) struct Node {
     pub(crate) ports: Ports,
     pub(crate) meter: Meter,
     pub(crate) out: Outputs,
+    /// Other groups in the node's table that have the same incoming interface, with higher numbers than the first.
+    pub(crate) neighbours: Vec<GroupId>,
     random: Random,
     messages: Vec<GroupMessage>,
 }
@@ -61,6 +63,7 @@ impl Node {
             ports: Ports((0..ports).map(port).collect()),
             meter: Meter::default(),
             out,
+            neighbours: Vec::new(),
             random: Random::new(1, "router", ""),
             messages: Vec::new(),
         }
@@ -94,7 +97,12 @@ impl Node {
         label: Label,
         entry: Entry<'_>,
     ) -> Vec<GroupMessage> {
-        let report = Report { group, from, sent_at: self.now, label, entry };
+        let mut neighbours = vec![group];
+        neighbours.extend_from_slice(&self.neighbours);
+        if entry.incoming.is_none() {
+            neighbours.clear();
+        }
+        let report = Report { group, from, sent_at: self.now, label, entry, neighbours: &neighbours };
         self.within(|cx| algorithm.on_report(&report, cx))
     }
 

@@ -78,6 +78,9 @@ params! {
     empty: f64 = 0.5, within 0.0..=1000.0, from "our choice: the average of eq. 1 does not return to the 0 that eq. 5 requires";
     /// Queue that determines the maximum candidate rate: the least occupied of the tree, or, as for the other rate, the most occupied.
     o_min: MaxRateQueue = MaxRateQueue::Leaf, from "our choice: SRMCC §4.2 says the minimum; with the same queue for both rates, γ would have no effect";
+    /// Maximum and minimum occupancy of a queue in a message: its average at that time, or the extremes of the average
+    /// since the last message.
+    occupancy: Occupancy = Occupancy::Current, from "our choice: SRMCC §3.2 records the average as maximum and as minimum; two fields of one queue have different values only over a time";
     /// Whether the fair share also limits the doubling while a queue is empty.
     clamp_empty: bool = false, from "our choice: SRMCC §4.2.1, eq. 6, does not have the limit of eq. 4";
     /// Whether a router clears its aggregate after sending it.
@@ -96,14 +99,14 @@ params! {
     stale: u32 = 8, within 1..=1000000, from "our choice: the paper has no round numbers";
     /// Share of the unicast packets that a router samples to count flows.
     sampled: f64 = 1.0, within 0.0001..=1.0, from "our choice: SRMCC §3.2 samples at random and gives no share; sampling all packets avoids noise";
-    /// Time after which a flow without packets is no longer counted.
+    /// Time after which a flow without packets is no longer counted, if it is no group in the forwarding table.
     window: Duration = Duration::from_secs(2), within "1 ms"..="1000 s", from "our choice: if a tenth of the packets is sampled, a flow with a tenth of 2 Mbit/s is then missed with a probability below 1 %";
     order oth1 <= oth2;
     order min_rate <= max_rate;
+    limit gamma <= 0.333 unless clamp_empty;
 }
 
 choice! {
-    limit gamma <= 0.333 unless clamp_empty;
     /// Where the round-trip time comes from.
     pub enum Rtt {
         /// Samples of the slowest member, queueing included.
@@ -130,6 +133,16 @@ choice! {
         Leaf = "leaf",
         /// The most occupied queue, as for the minimum candidate rate.
         Same = "same",
+    }
+}
+
+choice! {
+    /// The occupancies of a queue in a message.
+    pub enum Occupancy {
+        /// The average, twice.
+        Current = "current",
+        /// Maximum and minimum of the average since the last message.
+        Extremes = "extremes",
     }
 }
 

@@ -261,6 +261,8 @@ pub struct Report<'a> {
     pub label: Label,
     /// The group's entry at this node.
     pub entry: Entry<'a>,
+    /// The groups in the table whose packets arrive on the incoming interface of this group, in ascending order.
+    pub neighbours: &'a [GroupId],
 }
 
 /// The destination of feedback.

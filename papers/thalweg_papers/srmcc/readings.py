@@ -113,6 +113,68 @@ def readings() -> tuple[Reading, ...]:
             default="minimum",
         ),
         Reading(
+            "occupancies",
+            "What are the maximum and the minimum occupancy of one queue?",
+            (
+                Option(
+                    "current",
+                    "Both its average when a message is sent: the average “is recorded as the maximum occupancy ratio (Max "
+                    "qocc) and minimum occupancy ratio (Min qocc) in the MCC table” (§3.2).",
+                ),
+                Option(
+                    "extremes",
+                    "The extremes of the average over the time between messages: “Similarly, the values of Max qocc and "
+                    "Min qocc are updated by comparing”, until “a new MCC message is then generated … after a period of "
+                    "time” (§3.2).",
+                    parameters("srmcc", occupancy="extremes"),
+                ),
+            ),
+            default="current",
+        ),
+        Reading(
+            "empty-queue",
+            "When is a queue empty?",
+            (
+                Option(
+                    "half-a-packet",
+                    "At an average below half a packet: Eq. (1) does not return to the 0 of Eq. (5); half a packet is ours.",
+                ),
+                Option("zero", "At an average of 0, as Eq. (5) has it.", parameters("srmcc", empty=0.0)),
+            ),
+            default="half-a-packet",
+        ),
+        Reading(
+            "aggregation",
+            "When does a router send its message?",
+            (
+                Option(
+                    "children",
+                    "When all children have sent theirs, “so that only one MCC message is forwarded upstream” (§3.2).",
+                ),
+                Option(
+                    "period",
+                    "“A new MCC message is then generated according to the MCC table in the MTN after a period of time” "
+                    "(§3.2): one cycle after the first, which is ours.",
+                    parameters("srmcc", aggregate="period"),
+                ),
+            ),
+            default="children",
+        ),
+        Reading(
+            "reset",
+            "Does a router clear its MCC table after a message?",
+            (
+                Option("yes", "The paper does not say; without it extremes of the past would remain."),
+                Option(
+                    "no",
+                    "“If the Min fair shared rate in the message is less than the value recorded in the MCC table, then the "
+                    "Min fair shared rate in the MCC table is updated” (§3.2), and nothing that clears it.",
+                    parameters("srmcc", reset=False),
+                ),
+            ),
+            default="yes",
+        ),
+        Reading(
             "counting",
             "How many packets are looked at to count flows?",
             (

@@ -131,8 +131,8 @@ impl Sender {
 
     /// Handles a cycle without a message.
     fn miss(&mut self, cx: &mut Cx<'_>) {
-        // differs: the paper does not mention missing messages, which can be caused by congestion before the first
-        // message no receiver is known, so there is no congestion
+        // differs: the paper does not mention missing messages, which can be caused by congestion. Before the first
+        // message no receiver is known
         if self.heard_round.is_none() {
             self.next_message = cx.now() + self.t_adapt();
             return;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use contract::{NodeId, Packet, PortId, TransitCx};
+use contract::{FlowId, GroupId, NodeId, Packet, PortId, TransitCx};
 use units::{Duration, Time};
 
 use crate::srmcc::Params;
@@ -42,14 +42,14 @@ impl Flows {
         }
     }
 
-    /// Counts a stream's packet. Groups are known by their forwarding entries, so every packet is examined.
+    /// Records a stream's packet. It counts if the stream passes to another tree node, without a forwarding entry here.
     #[inline]
     pub(super) fn saw_stream(&mut self, packet: &Packet, at: &TransitCx<'_>) {
         let Some(link) = self.link(at.port) else { return };
         link.note(packet, at.now, |link| link.new_index());
     }
 
-    /// Counts another packet. Unicast flows are identified by their ends [SRMCC §3.2].
+    /// Records another packet. Unicast flows are identified by their ends [SRMCC §3.2].
     #[inline]
     pub(super) fn saw_unicast(&mut self, packet: &Packet, at: &mut TransitCx<'_>) {
         let sampled = self.sampled;
@@ -60,19 +60,26 @@ impl Flows {
         }
         let ends = (packet.source.node, to);
         link.note(packet, at.now, |link| match link.ends.get(&ends) {
-            Some(new_index) => *new_index,
+            Some(index) => *index,
             None => {
-                let new_index = link.new_index();
-                link.ends.insert(ends, new_index);
-                new_index
+                let index = link.new_index();
+                link.ends.insert(ends, index);
+                index
             }
         });
     }
 
-    /// N(t): flows with packets on `port` in the window before `now`.
-    pub(super) fn count(&self, port: PortId, now: Time) -> u64 {
-        let Ok(at) = self.links.binary_search_by_key(&port, |link| link.port) else { return 0 };
-        self.links[at].last_seen.iter().filter(|last_seen| now - **last_seen <= self.window).count() as u64
+    /// N(t) of `port`: the groups in the forwarding table, and the other flows with packets in the window before `now`
+    /// [SRMCC §3.2].
+    pub(super) fn count(&self, port: PortId, groups: &[GroupId], now: Time) -> u64 {
+        let entries = groups.len() as u64;
+        let Ok(at) = self.links.binary_search_by_key(&port, |link| link.port) else { return entries };
+        let link = &self.links[at];
+        let recent = |last_seen: &Time| now - *last_seen <= self.window;
+        let seen = link.last_seen.iter().filter(|last_seen| recent(last_seen)).count() as u64;
+        // a group and its flow have the same number
+        let last_seen = |group: &&GroupId| link.last_seen(FlowId(group.0)).is_some_and(|at| recent(&at));
+        entries + seen - groups.iter().filter(last_seen).count() as u64
     }
 
     fn link(&mut self, port: PortId) -> Option<&mut Link> {
@@ -82,22 +89,28 @@ impl Flows {
 }
 
 impl Link {
+    /// Time of the last packet of a flow.
+    fn last_seen(&self, flow: FlowId) -> Option<Time> {
+        let index = self.indices.get(flow.index()).copied().filter(|index| *index > 0)?;
+        Some(self.last_seen[index as usize - 1])
+    }
+
     /// Records a packet of a flow. `find` returns the index of a new flow.
     #[inline]
     fn note(&mut self, packet: &Packet, now: Time, find: impl FnOnce(&mut Self) -> u32) {
         let flow = packet.flow.index();
         let known = self.indices.get(flow).copied().unwrap_or(0);
-        let new_index = if known > 0 {
+        let index = if known > 0 {
             known
         } else {
-            let new_index = find(self);
+            let index = find(self);
             if self.indices.len() <= flow {
                 self.indices.resize(flow + 1, 0);
             }
-            self.indices[flow] = new_index;
-            new_index
+            self.indices[flow] = index;
+            index
         };
-        self.last_seen[new_index as usize - 1] = now;
+        self.last_seen[index as usize - 1] = now;
     }
 
     /// A new index.

@@ -6,7 +6,7 @@ mod queues;
 mod table;
 
 use contract::{
-    Branch, Count, Entry, GroupId, Header, Packet, PortView, Report, RouterAlgorithm, RouterCx, TransitCx,
+    Branch, Count, GroupId, Header, Packet, PortView, Report, RouterAlgorithm, RouterCx, TransitCx,
 };
 use units::{Bytes, Rate, Time};
 
@@ -116,8 +116,8 @@ impl RouterAlgorithm for Router {
             entry.branches.iter().for_each(|branch| self.queues.sample(&cx.port(branch.port)));
         }
         if row.wants_own() {
-            let own = measure(&self.queues, &self.flows, &entry, cx);
-            row.measured(own);
+            let own = measure(&mut self.queues, &self.flows, report, cx);
+            row.measured(own, self.params.occupancy);
         }
         if row.next_message() <= now {
             self.emit(group, cx);
@@ -145,17 +145,17 @@ impl RouterAlgorithm for Router {
 
 /// The measurements of a node for a group: maximum and minimum occupancy towards its children, and the fair share of
 /// the incoming link.
-fn measure(queues: &Queues, flows: &Flows, entry: &Entry<'_>, cx: &mut RouterCx<'_, '_, '_>) -> Own {
+fn measure(queues: &mut Queues, flows: &Flows, report: &Report<'_>, cx: &mut RouterCx<'_, '_, '_>) -> Own {
     let mut own = Own { max: 0.0, min: 1.0, fair: Rate::UNLIMITED };
-    for Branch { port, .. } in entry.branches {
-        let occupancy = queues.occupancy(&cx.port(*port));
-        (own.max, own.min) = (own.max.max(occupancy), own.min.min(occupancy));
+    for Branch { port, .. } in report.entry.branches {
+        let (max, min) = queues.occupancy(&cx.port(*port), report.group);
+        (own.max, own.min) = (own.max.max(max), own.min.min(min));
     }
     cx.probe("occupancy", own.max);
-    let Some(incoming) = entry.incoming else { return own };
+    let Some(incoming) = report.entry.incoming else { return own };
     let capacity = cx.port(incoming).rate_in;
     // F = C_i / N_i(t)                                                                [SRMCC §3.2]
-    let n = flows.count(incoming, cx.now()).max(1);
+    let n = flows.count(incoming, report.neighbours, cx.now()).max(1);
     cx.probe("flows_seen", n as f64);
     if capacity != Rate::UNLIMITED {
         own.fair = Rate::from_bps((capacity.as_bps() / n).max(1));

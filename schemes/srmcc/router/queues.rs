@@ -1,9 +1,9 @@
 //! Average occupancies of a node's queues.
 
-use contract::{PortId, PortView};
+use contract::{GroupId, PortId, PortView};
 use units::Bytes;
 
-use crate::srmcc::Params;
+use crate::srmcc::{Occupancy, Params};
 
 /// The sampled queues, sorted by port.
 #[derive(Clone, Debug)]
@@ -13,7 +13,26 @@ pub(super) struct Queues {
     /// Maximum average, in packets, that counts as empty.
     empty: f64,
     packet: Bytes,
-    averages: Vec<(PortId, f64)>,
+    /// Whether messages contain extremes.
+    extremes: bool,
+    averages: Vec<Average>,
+}
+
+/// The average occupancy of a queue.
+#[derive(Clone, Debug)]
+struct Average {
+    port: PortId,
+    value: f64,
+    /// Its extremes since the last message of each group, if messages contain them.
+    extremes: Vec<Extremes>,
+}
+
+/// Maximum and minimum since the last message of a group.
+#[derive(Clone, Copy, Debug)]
+struct Extremes {
+    group: GroupId,
+    max: f64,
+    min: f64,
 }
 
 impl Queues {
@@ -23,6 +42,7 @@ impl Queues {
             in_service: params.in_service,
             empty: params.empty,
             packet,
+            extremes: params.occupancy == Occupancy::Extremes,
             averages: Vec::new(),
         }
     }
@@ -31,23 +51,42 @@ impl Queues {
     #[inline]
     pub(super) fn sample(&mut self, view: &PortView) {
         let sample = self.sampled(view);
-        let average = match self.averages.binary_search_by_key(&view.port, |row| row.0) {
-            Ok(at) => &mut self.averages[at].1,
+        let average = match self.averages.binary_search_by_key(&view.port, |row| row.port) {
+            Ok(at) => &mut self.averages[at],
             Err(at) => {
-                self.averages.insert(at, (view.port, 0.0));
-                &mut self.averages[at].1
+                self.averages.insert(at, Average { port: view.port, value: 0.0, extremes: Vec::new() });
+                &mut self.averages[at]
             }
         };
         // qocc_av,i = α·qocc_c,i + (1 − α)·qocc_av,i−1                                (eq. 1)
-        *average = self.alpha * sample + (1.0 - self.alpha) * *average;
+        average.value = self.alpha * sample + (1.0 - self.alpha) * average.value;
+        for extremes in &mut average.extremes {
+            extremes.max = extremes.max.max(average.value);
+            extremes.min = extremes.min.min(average.value);
+        }
     }
 
-    /// Average occupancy of a queue for messages: 0 for a queue that counts as empty.
-    pub(super) fn occupancy(&self, view: &PortView) -> f64 {
-        let Ok(at) = self.averages.binary_search_by_key(&view.port, |row| row.0) else { return 0.0 };
-        let average = self.averages[at].1;
+    /// Maximum and minimum occupancy of a queue for a message of `group`: 0 for a queue that counts as empty. Extremes
+    /// are those since the last call for the group.
+    pub(super) fn occupancy(&mut self, view: &PortView, group: GroupId) -> (f64, f64) {
+        let Ok(at) = self.averages.binary_search_by_key(&view.port, |row| row.port) else {
+            return (0.0, 0.0);
+        };
+        let Average { value, extremes, .. } = &mut self.averages[at];
+        let (mut max, mut min) = (*value, *value);
+        if self.extremes {
+            match extremes.binary_search_by_key(&group, |row| row.group) {
+                Ok(at) => {
+                    (max, min) = (extremes[at].max, extremes[at].min);
+                    (extremes[at].max, extremes[at].min) = (*value, *value);
+                }
+                Err(at) => extremes.insert(at, Extremes { group, max, min }),
+            }
+        }
         // differs: eq. 5 requires exactly 0, which eq. 1 reaches by underflow only
-        if average * self.capacity_packets(view) <= self.empty { 0.0 } else { average }
+        let capacity = self.capacity_packets(view);
+        let counts = |average: f64| if average * capacity <= self.empty { 0.0 } else { average };
+        (counts(max), counts(min))
     }
 
     /// qocc: backlog over the limit; 0 without a limit.
@@ -78,7 +117,7 @@ impl Queues {
     }
 }
 
-/// `part` / `all_reported`, at most 1; 0 if `all_reported` is 0.
-fn over(part: f64, all_reported: f64) -> f64 {
-    if all_reported > 0.0 { (part / all_reported).min(1.0) } else { 0.0 }
+/// `backlog` / `limit`, at most 1; 0 if `limit` is 0.
+fn over(backlog: f64, limit: f64) -> f64 {
+    if limit > 0.0 { (backlog / limit).min(1.0) } else { 0.0 }
 }

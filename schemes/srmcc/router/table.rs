@@ -5,7 +5,7 @@ use units::{Duration, Rate, Time};
 
 use crate::srmcc::fold::MessageAggregate;
 use crate::srmcc::headers::{Mcc, rounds_between};
-use crate::srmcc::{Aggregate, Params};
+use crate::srmcc::{Aggregate, Occupancy, Params};
 
 /// A row of the MCC table [SRMCC §3.2, Fig. 3].
 #[derive(Clone, Debug, Default)]
@@ -89,9 +89,12 @@ impl Row {
         self.own.is_none() || self.pending_children == 0
     }
 
-    /// Takes the measurements of this node, which replace earlier ones of this row.
-    pub(super) fn measured(&mut self, own: Own) {
-        self.own = Some(own);
+    /// Takes the measurements of this node, which replace earlier ones of this row, except for extremes, which include
+    /// them.
+    pub(super) fn measured(&mut self, own: Own, occupancy: Occupancy) {
+        let earlier = self.own.filter(|_| occupancy == Occupancy::Extremes);
+        let (max, min) = earlier.map_or((own.max, own.min), |it| (it.max.max(own.max), it.min.min(own.min)));
+        self.own = Some(Own { max, min, ..own });
     }
 
     /// Adds a child's message that arrived now. `cycle` is the length of a cycle according to the message and to data.

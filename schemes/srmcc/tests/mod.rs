@@ -23,6 +23,7 @@ fn read(label: Label) -> Mcc {
 }
 
 const GROUP: GroupId = GroupId(7);
+const OTHER: GroupId = GroupId(8);
 
 /// S000-12: Table 1. The queue limit, the simulation's length and the constant bit rate are the scenario's.
 #[test]
@@ -45,8 +46,8 @@ fn a_share_from_which_on_the_rate_cannot_fall_is_refused_by_name() {
         assert!(error.message.ends_with("is above 0.333, which needs `clamp_empty`"), "{}", error.message);
         assert_eq!(given(gamma, true).map(|params| params.gamma), Ok(gamma));
     }
-}
     assert!(given(0.333, false).is_ok() && given(1.1, true).is_err());
+}
 
 #[test]
 fn a_queue_is_lightly_occupied_before_it_is_moderately() {

@@ -150,6 +150,35 @@ fn queues_can_be_sampled_when_a_message_passes() {
 // ---- folding ----
 
 /// S000-06, Fig. 3: the maximum, the minimum, the minimum; nothing of an earlier period.
+/// §3.2: Max qocc and Min qocc of one queue, read as its extremes since the message before.
+#[test]
+fn extremes_are_those_since_the_message_before() {
+    let extremes = Params { occupancy: Occupancy::Extremes, ..Params::default() };
+    for (params, wanted) in [
+        (Params::default(), [(0.5, 0.5), (0.2, 0.2), (0.2, 0.2)]),
+        (extremes, [(0.5, 0.5), (0.8, 0.0), (0.2, 0.2)]),
+    ] {
+        let (mut node, mut algorithm, branches) = node(1, &params);
+        let mut told = |levels: &[u32], at: u64| {
+            node.now = ms(at);
+            levels.iter().for_each(|waiting| {
+                // the average becomes this level
+                (0..20).for_each(|_| node.enqueue(&mut algorithm, &tcp(1, 60, 61), PortId(1), *waiting));
+            });
+            let label = mcc(ms(at), 50, 0, 0.0, 1.0, FAST);
+            let sent = send_mcc(&mut node, &mut algorithm, 1, label, &branches);
+            (sent[0].max_qocc, sent[0].min_qocc)
+        };
+        for ((levels, at), wanted) in
+            [(&[25][..], 1000), (&[40, 0, 10][..], 2000), (&[][..], 3000)].into_iter().zip(wanted)
+        {
+            let found = told(levels, at);
+            near(found.0, wanted.0);
+            near(found.1, wanted.1);
+        }
+    }
+}
+
 #[test]
 fn messages_are_aggregated_by_maximum_and_minima() {
     let (mut node, mut algorithm, branches) = node(3, &Params::default());
@@ -280,7 +309,29 @@ fn flows_count_as_long_as_the_window_and_one_always_does() {
     assert_eq!(share(&mut node, &mut algorithm, ms(2500), &branches), 10_000_000);
     node.arrive(&mut algorithm, &tcp(20, 60, 70), UP);
     node.arrive(&mut algorithm, &tcp(21, 61, 70), UP);
-    assert_eq!(share(&mut node, &mut algorithm, ms(3000), &branches), 5_000_000);
+    // with the group, whose last packet is three seconds old and whose entry is there
+    assert_eq!(share(&mut node, &mut algorithm, ms(3000), &branches), 10_000_000 / 3);
+}
+
+/// §3.2: groups are counted in the forwarding table, whether they send or not.
+#[test]
+fn groups_count_while_they_have_a_forwarding_entry() {
+    let (mut node, mut algorithm, branches) = node(1, &Params::default());
+    let other = || packet(OTHER.0, 51, 80, Header::Stream(StreamHeader::default()), Label::default());
+    node.arrive(&mut algorithm, &data(0, 400), UP);
+    node.arrive(&mut algorithm, &tcp(20, 60, 70), UP);
+    // it has an entry and has sent nothing yet; then it sends, and is one group still
+    node.neighbours = vec![OTHER];
+    assert_eq!(share(&mut node, &mut algorithm, ms(500), &branches), 10_000_000 / 3);
+    node.arrive(&mut algorithm, &other(), UP);
+    assert_eq!(share(&mut node, &mut algorithm, ms(1000), &branches), 10_000_000 / 3);
+    // after ten seconds the connection has ended as far as the node can tell, and the silent group has not
+    assert_eq!(share(&mut node, &mut algorithm, ms(11_000), &branches), 10_000_000 / 2);
+    // its entry is removed; a packet that still passes is one of a flow
+    node.neighbours = Vec::new();
+    assert_eq!(share(&mut node, &mut algorithm, ms(11_500), &branches), 10_000_000);
+    node.arrive(&mut algorithm, &other(), UP);
+    assert_eq!(share(&mut node, &mut algorithm, ms(12_000), &branches), 10_000_000 / 2);
 }
 
 /// With one packet in ten looked at, a flow of 25 packets per second is missed now and then, 0.9⁵⁰ ≈ 0.5 % of the time.

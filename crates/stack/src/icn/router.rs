@@ -43,6 +43,8 @@ pub struct Router<L> {
     /// No deadline of the table is before this.
     next: Time,
     messages: Vec<GroupMessage>,
+    /// Groups of one interface, see [`Report::neighbours`]; kept for its memory.
+    neighbours: Vec<GroupId>,
 }
 
 /// An entry of the table and its soft state.
@@ -157,6 +159,7 @@ impl<L: RouterAlgorithm> Router<L> {
             table,
             next: Time::NEVER,
             messages: Vec::new(),
+            neighbours: Vec::new(),
         }
     }
 
@@ -224,8 +227,23 @@ impl<L: RouterAlgorithm> Router<L> {
             return;
         };
         let entry = Entry { incoming: group.incoming, branches: &group.branches };
-        let report =
-            Report { group: id, from: packet.source, sent_at: packet.sent_at, label: packet.label, entry };
+        self.neighbours.clear();
+        if entry.incoming.is_some() {
+            let arrives = |other: &Option<Box<Group>>| {
+                other.as_deref().is_some_and(|other| other.incoming == entry.incoming)
+            };
+            let ids =
+                self.table.iter().zip(0..).filter(|(other, _)| arrives(other)).map(|(_, id)| GroupId(id));
+            self.neighbours.extend(ids);
+        }
+        let report = Report {
+            group: id,
+            from: packet.source,
+            sent_at: packet.sent_at,
+            label: packet.label,
+            entry,
+            neighbours: &self.neighbours,
+        };
         self.parts[part].on_report(&report, &mut RouterCx::new(cx, &mut self.messages));
     }
 

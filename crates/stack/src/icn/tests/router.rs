@@ -10,6 +10,8 @@ use crate::icn::{GroupPart, Router};
 #[derive(Default)]
 pub(super) struct Observed {
     pub(super) received: Vec<(Address, Time, Label, usize)>,
+    /// Of the last report.
+    pub(super) neighbours: Vec<GroupId>,
     pub(super) words: Vec<GroupMessage>,
     pub(super) alarm: Option<Time>,
 }
@@ -28,6 +30,7 @@ impl Observed {
 impl RouterAlgorithm for Observed {
     fn on_report(&mut self, report: &Report<'_>, cx: &mut RouterCx<'_, '_, '_>) {
         self.received.push((report.from, report.sent_at, report.label, report.entry.branches.len()));
+        self.neighbours = report.neighbours.to_vec();
         self.send_report(cx);
     }
     fn on_timer(&mut self, cx: &mut RouterCx<'_, '_, '_>) {
@@ -491,6 +494,24 @@ fn a_report_is_for_the_part_and_only_from_a_child() {
     assert_eq!(feedback(&mut bed, &mut router, 4).len(), 0);
     assert_eq!(router.part(0).received, [(address(4), at_ms(3), Label([1, 2, 3, 4]), 2)]);
     assert_eq!((bed.meter.count(Count::FeedbackReceived), bed.meter.count(Count::Ignored)), (4, 3));
+}
+
+#[test]
+fn a_report_names_the_groups_in_the_table_that_arrive_on_the_same_interface() {
+    let row = GroupPart { part: Some(0), feedback: Bytes::new(40) };
+    let mut bed = TestBench::new();
+    let mut router = Router::new(&config(), NRS, vec![Observed::default()], vec![row; 4]);
+    // two groups by port 80 and one by port 81; a fourth has no entry
+    for (group, port) in [(0, 80), (1, 80), (2, 81)] {
+        let publish = Signal::Publish { group: GroupId(group), gumgid: NAME };
+        bed.receive(&mut router, SOURCE, port, publish);
+    }
+    bed.receive(&mut router, address(3), 3, join());
+    feedback(&mut bed, &mut router, 3);
+    assert_eq!(router.part(0).neighbours, [G, GroupId(1)]);
+    bed.receive(&mut router, SOURCE, 80, Signal::Unpublish { group: GroupId(1) });
+    feedback(&mut bed, &mut router, 3);
+    assert_eq!(router.part(0).neighbours, [G]);
 }
 
 #[test]
