@@ -66,6 +66,7 @@ impl Network {
             period: config.period,
             phase: config.phase,
             signal_above,
+            detection: config.detection,
             ports: own.iter().map(port).collect(),
             prefixes: self.prefixes.iter().map(prefix).collect(),
         }

@@ -67,6 +67,8 @@ pub struct Task {
     pub phase: Duration,
     /// Load threshold of signals, in millionths; `None` for no signals.
     pub signal_above: Option<u32>,
+    /// Time between two decisions on signals; `None` for one with each status.
+    pub detection: Option<Duration>,
     /// The node's ports, with the names of their links; at most [`Task::PORTS`].
     pub ports: Vec<(PortId, String)>,
     /// Prefixes of producers; at most [`Task::PREFIXES`].
@@ -88,6 +90,10 @@ impl Prefix {
     /// Numbers of prefixes are below this, because they share a field with numbers of nodes, see [`Share::pack`].
     pub const NUMBERS: u32 = 1 << 31;
 }
+
+/// Flags of an encoded task: fields that are there.
+const SIGNALS: u8 = 1;
+const DETECTION: u8 = 2;
 
 impl Task {
     /// Maximum ports of a node.
@@ -115,11 +121,15 @@ impl Task {
 
     /// Appends the encoding.
     pub fn write(&self, out: &mut Vec<u8>) {
-        out.push(u8::from(self.signal_above.is_some()));
+        let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
+        out.push(flag(self.signal_above.is_some(), SIGNALS) | flag(self.detection.is_some(), DETECTION));
         out.extend_from_slice(&self.period.as_nanos().to_be_bytes());
         out.extend_from_slice(&self.phase.as_nanos().to_be_bytes());
         if let Some(above) = self.signal_above {
             out.extend_from_slice(&above.to_be_bytes());
+        }
+        if let Some(detection) = self.detection {
+            out.extend_from_slice(&detection.as_nanos().to_be_bytes());
         }
         out.extend_from_slice(&(self.ports.len() as u16).to_be_bytes());
         for (port, name) in &self.ports {
@@ -144,11 +154,12 @@ impl Task {
     pub fn read(bytes: &[u8]) -> Result<Self, Malformed> {
         let mut from = Reader::of(bytes);
         let flags = from.byte()?;
-        if flags > 1 {
+        if flags & !(SIGNALS | DETECTION) != 0 {
             return Err(Malformed::Flags);
         }
         let (period, phase) = (from.duration()?, from.duration()?);
-        let signal_above = if flags == 1 { Some(from.u32()?) } else { None };
+        let signal_above = if flags & SIGNALS != 0 { Some(from.u32()?) } else { None };
+        let detection = if flags & DETECTION != 0 { Some(from.duration()?) } else { None };
         let count = from.count(Self::PORTS)?;
         // memory is allocated for received entries, not for the announced count
         let mut ports = Vec::new();
@@ -163,10 +174,10 @@ impl Task {
             let name = NameView::read(from.take(length)?).map_err(|_| Malformed::Value)?.to_name();
             prefixes.push(Prefix { id, name, hops: read_hops(usize::from(u8::MAX), &mut from)? });
         }
-        if period == Duration::ZERO {
+        if period == Duration::ZERO || detection == Some(Duration::ZERO) {
             return Err(Malformed::Value);
         }
-        from.end(Self { period, phase, signal_above, ports, prefixes })
+        from.end(Self { period, phase, signal_above, detection, ports, prefixes })
     }
 }
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         link: Mapping[str, Any] | None
         nodes: Iterable[str] | None
         period: str | None
+        detection: str | None
         phase: str | None
         message: str | None
         initial_rto: str | None
@@ -52,6 +53,9 @@ class Sdn(Part):
       forward named data, and all nodes with more than one link.
     - `period` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Time between two status reports of a port. Default:
       500 ms.
+    - `detection` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Time between two decisions of a node on signals,
+      which are by the load in that time. Default: signals are sent with status reports, by the load that is
+      reported.
     - `phase` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Start of the first period, after the start of the
       run. Default: 0 s.
     - `message` (such as `"1500 B"`, `"64 kB"`, `"10 MB"`): Size of a control message on the wire. Default:
@@ -70,6 +74,7 @@ class Sdn(Part):
         "link": ("Mapping[str, Any] | None", ""),
         "nodes": ("Iterable[str] | None", ""),
         "period": ("str | None", "60 s"),
+        "detection": ("str | None", "60 s"),
         "phase": ("str | None", "60 s"),
         "message": ("str | None", "1500 B"),
         "initial_rto": ("str | None", "60 s"),

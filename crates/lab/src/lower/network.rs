@@ -118,6 +118,7 @@ pub(super) fn sizes(spec: &NdnSpec) -> Sizes {
 pub(super) fn sdn(table: &Sdn, ids: &Ids<'_>) -> SdnSpec {
     let mut config = sdn::Config::default();
     table.set(&mut config);
+    config.detection = table.detection.present().map(|at| at.value);
     let app = table.app.resolved().0.clone();
     SdnSpec {
         controller: ids.node(table.controller.resolved()),

@@ -289,7 +289,7 @@ pub const METRICS: &[Metric] = metrics! {
         "commands" ["commands"] at "sdn": "commands that the controller sent, or that a node executed, each counted once", shown 1 "commands";
         "commands_retransmitted" ["commands"] at "sdn": "retransmissions of commands by the controller for lack of an acknowledgement";
         "reroutes" ["commands"] at "sdn": "commands that rerouted traffic: at a node, those that changed its first choice; at the controller, those that its app intended to", shown 1 "reroutes";
-        "operations" ["operations"] at "sdn": "operations as papers count them: at a node, 3 per port and period and 1 per signal; at the controller, those of its app";
+        "operations" ["operations"] at "sdn": "operations as papers count them: at a node, 3 per port and period of detection and 1 per signal; at the controller, those of its app";
         "filter_operations" ["operations"] at "sdn": "of these, the app's operations for sorting signals";
         "search_operations" ["operations"] at "sdn": "of these, the app's operations for choosing the node to act at";
         "switch_operations" ["operations"] at "sdn": "of these, the app's operations for computing commands";

@@ -29,6 +29,9 @@ tables! {
         nodes: Vec<At<String>>,
         /// Time between two status reports of a port. Default: 500 ms.
         period: Duration where within("1 ms", "1000000 s"),
+        /// Time between two decisions of a node on signals, which are by the load in that time. Default: signals are
+        /// sent with status reports, by the load that is reported.
+        detection: Duration where within("1 ms", "1000000 s"),
         /// Start of the first period, after the start of the run. Default: 0 s.
         phase: Duration where within("0 s", "1000000 s"),
         /// Size of a control message on the wire. Default: 100 B.

@@ -233,7 +233,8 @@ impl SouthboundChannel {
 
     /// Begins with a task and those of its `ports` that exist, in ascending order. Earlier commands are forgotten.
     pub fn begin(&mut self, task: &Task, ports: &[PortId]) {
-        let config = Config { period: task.period, phase: task.phase, ..Config::default() };
+        let Task { period, detection, phase, .. } = *task;
+        let config = Config { period, detection, phase, ..Config::default() };
         let requirements = Requirements { signal_above: task.signal_above };
         // traffic is reported by the controller's names
         self.machine = Some(Agent::new(&config, CONTROLLER, None, requirements, ports, Arc::default()));

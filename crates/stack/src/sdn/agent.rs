@@ -7,7 +7,7 @@ use contract::{
     Packet, PortId, PortView, Requirements, RouterInput, Share, Status, Subject, Traffic,
 };
 use memory::prefetch;
-use units::{Rate, Time};
+use units::{Duration, Rate, Time};
 
 use super::Config;
 
@@ -34,19 +34,26 @@ pub struct Agent {
     served: Arc<Vec<NameId>>,
     /// Sorted.
     ports: Vec<Measured>,
-    period_start: Time,
     /// When the period ends; [`Time::NEVER`] before the start.
+    next_status: Time,
+    /// When the detection period ends; [`Time::NEVER`] without one.
+    next_detection: Time,
+    /// The earlier of both.
     next: Time,
     /// The latest command per subject, sorted by subject.
     installed: Vec<(Subject, u64, Command)>,
 }
 
-/// A port and the bytes offered to it in the current period.
+/// A port and the bytes offered to it.
 #[derive(Clone, Debug)]
 struct Measured {
     port: PortId,
+    /// All bytes.
     offered_bytes: u64,
-    /// Bytes by traffic. Rows stay when the period ends.
+    /// Those before the current period, and before the current detection period.
+    reported_bytes: u64,
+    detected_bytes: u64,
+    /// Bytes by traffic in the current period. Rows stay when it ends.
     shares: Vec<(Traffic, u64)>,
     /// The row that was used last: consecutive packets are often of the same traffic.
     latest: usize,
@@ -85,8 +92,14 @@ impl Agent {
         ports: &[PortId],
         served: Arc<Vec<NameId>>,
     ) -> Self {
-        let measured =
-            |port: &PortId| Measured { port: *port, offered_bytes: 0, shares: Vec::new(), latest: 0 };
+        let measured = |port: &PortId| Measured {
+            port: *port,
+            offered_bytes: 0,
+            reported_bytes: 0,
+            detected_bytes: 0,
+            shares: Vec::new(),
+            latest: 0,
+        };
         Self {
             config: config.clone(),
             controller,
@@ -94,7 +107,8 @@ impl Agent {
             signal_above: requirements.signal_above,
             served,
             ports: ports.iter().map(measured).collect(),
-            period_start: Time::ZERO,
+            next_status: Time::NEVER,
+            next_detection: Time::NEVER,
             next: Time::NEVER,
             installed: Vec::new(),
         }
@@ -158,19 +172,25 @@ impl Agent {
         match input {
             RouterInput::Packet(packet, _) | RouterInput::Local(packet) => self.on_message(packet, cx),
             RouterInput::Timer => {
-                if cx.now() >= self.next {
+                if cx.now() >= self.next_status {
                     self.report(cx);
                 }
+                if cx.now() >= self.next_detection {
+                    self.detect(cx);
+                }
+                self.next = self.next_status.min(self.next_detection);
             }
             RouterInput::Start => {
-                self.period_start = cx.now() + self.config.phase;
-                self.next = self.period_start + self.config.period;
+                let start = cx.now() + self.config.phase;
+                self.next_status = start + self.config.period;
+                self.next_detection = self.config.detection.map_or(Time::NEVER, |span| start + span);
+                self.next = self.next_status.min(self.next_detection);
             }
         }
         None
     }
 
-    /// When the period ends.
+    /// When a period ends.
     #[inline]
     pub fn wake(&self) -> Time {
         self.next
@@ -211,20 +231,21 @@ impl Agent {
         cx.execute(command);
     }
 
-    /// Ends the period: sends the status of every port, then signals.
+    /// Ends the period: sends the status of every port, then signals, unless these have periods of their own.
     fn report(&mut self, cx: &mut NodeCx<'_, '_>) {
         let mut loaded: Vec<PortId> = Vec::new();
         for index in 0..self.ports.len() {
             let view = cx.port(self.ports[index].port);
             let rate = if cx.up(view.port) { view.rate } else { Rate::ZERO };
             let measured = &mut self.ports[index];
-            let load = self.config.load(measured.offered_bytes, rate);
+            let bytes = measured.offered_bytes - measured.reported_bytes;
+            let load = load(bytes, rate, self.config.period);
             let row = |(what, bytes): &(Traffic, u64)| {
                 let bytes = u32::try_from(*bytes).unwrap_or(u32::MAX);
                 (bytes > 0).then_some(Share { what: *what, bytes })
             };
             let shares: Vec<Share> = measured.shares.iter().filter_map(row).collect();
-            measured.offered_bytes = 0;
+            measured.reported_bytes = measured.offered_bytes;
             measured.shares.iter_mut().for_each(|share| share.1 = 0);
             let status = Status {
                 port: view.port,
@@ -235,25 +256,52 @@ impl Agent {
                 shares: u16::try_from(shares.len()).unwrap_or(u16::MAX),
             };
             cx.count(Count::Statuses, 1);
-            // β, ε and their comparison
-            cx.count(Count::Operations, 3);
             let mut chunks = shares.chunks(Share::IN_A_LABEL);
             self.send_control(Control::Status(status), Share::pack(chunks.next().unwrap_or_default()), cx);
             for chunk in chunks {
                 let count = chunk.len() as u8;
                 self.send_control(Control::Shares { port: view.port, count }, Share::pack(chunk), cx);
             }
-            if self.signal_above.is_some_and(|above| load > above) {
+            if self.config.detection.is_none() && self.is_loaded(load, cx) {
                 loaded.push(view.port);
             }
         }
         // signals are sent last, so that the controller knows the statuses of the node when it handles its signals
-        for port in loaded {
+        self.signal(loaded, cx);
+        self.next_status = cx.now() + self.config.period;
+    }
+
+    /// Ends the detection period: sends the signals of its loads.
+    fn detect(&mut self, cx: &mut NodeCx<'_, '_>) {
+        let Some(span) = self.config.detection else { return };
+        let mut loaded: Vec<PortId> = Vec::new();
+        for index in 0..self.ports.len() {
+            let view = cx.port(self.ports[index].port);
+            let rate = if cx.up(view.port) { view.rate } else { Rate::ZERO };
+            let measured = &mut self.ports[index];
+            let bytes = measured.offered_bytes - measured.detected_bytes;
+            measured.detected_bytes = measured.offered_bytes;
+            if self.is_loaded(load(bytes, rate, span), cx) {
+                loaded.push(view.port);
+            }
+        }
+        self.signal(loaded, cx);
+        self.next_detection = cx.now() + span;
+    }
+
+    /// Whether a load needs a signal.
+    fn is_loaded(&self, load: u32, cx: &mut NodeCx<'_, '_>) -> bool {
+        // β, ε and their comparison                                                        [SIEVE eq. 6]
+        cx.count(Count::Operations, 3);
+        self.signal_above.is_some_and(|above| load > above)
+    }
+
+    fn signal(&self, ports: Vec<PortId>, cx: &mut NodeCx<'_, '_>) {
+        for port in ports {
             cx.count(Count::Signals, 1);
             cx.count(Count::Operations, 1);
             self.send_control(Control::Signal { port }, Label::default(), cx);
         }
-        self.next = cx.now() + self.config.period;
     }
 
     fn send_control(&self, message: Control, label: Label, cx: &mut NodeCx<'_, '_>) {
@@ -261,17 +309,15 @@ impl Agent {
     }
 }
 
-impl Config {
-    /// Offered bytes divided by what the link carries in a period, in millionths. Zero for a link that is down.
-    fn load(&self, bytes: u64, rate: Rate) -> u32 {
-        if rate == Rate::ZERO || rate == Rate::UNLIMITED {
-            return 0;
-        }
-        // β = x / C                                                                        [SIEVE eq. 1]
-        let carried = u128::from(rate.as_bps()) * u128::from(self.period.as_nanos());
-        let offered = u128::from(bytes) * 8 * 1_000_000_000 * u128::from(MILLION);
-        u32::try_from(offered / carried.max(1)).unwrap_or(u32::MAX)
+/// Offered bytes divided by what the link carries in `span`, in millionths. Zero for a link that is down.
+fn load(bytes: u64, rate: Rate, span: Duration) -> u32 {
+    if rate == Rate::ZERO || rate == Rate::UNLIMITED {
+        return 0;
     }
+    // β = x / C                                                                        [SIEVE eq. 1]
+    let carried = u128::from(rate.as_bps()) * u128::from(span.as_nanos());
+    let offered = u128::from(bytes) * 8 * 1_000_000_000 * u128::from(MILLION);
+    u32::try_from(offered / carried.max(1)).unwrap_or(u32::MAX)
 }
 
 /// A label that contains a number in its first word.

@@ -7,6 +7,9 @@ use units::{Bytes, Duration};
 pub struct Config {
     /// Time between two statuses of a port.
     pub period: Duration,
+    /// Time between two decisions of an agent on signals, over which it measures loads for them; `None` for a decision
+    /// with each status, by the load in it.
+    pub detection: Option<Duration>,
     /// When the first period begins, after the start of the run.
     pub phase: Duration,
     /// Size of a control message on the wire.
@@ -23,6 +26,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             period: Duration::from_millis(500),
+            detection: None,
             phase: Duration::ZERO,
             message: Bytes::new(100),
             retry: Duration::from_millis(100),

@@ -181,6 +181,34 @@ fn a_port_is_signalled_when_its_load_is_above_the_threshold_and_not_at_it() {
     assert_eq!(bench.count(Count::Operations), 7);
 }
 
+/// [SIEVE §4.1, §5.1]: signals of each detection period, by the load in it; statuses of each T_p.
+#[test]
+fn signals_can_have_a_period_of_their_own() {
+    let mut bench = Bench::new();
+    let config = Config { detection: Some(Duration::from_millis(100)), ..Config::default() };
+    let requirements = Requirements { signal_above: Some(850_000) };
+    let mut agent =
+        Agent::new(&config, CONTROLLER, None, requirements, &[PortId(4), PortId(6)], Arc::default());
+    bench.with(ME, |cx| agent.handle(RouterInput::Start, cx));
+    // 10 Mbit/s for 100 ms are 125 000 bytes: loads of 0.9 in the second and in the last period, of 0.36 in the whole
+    let mut found = Vec::new();
+    for ms in [100, 200, 300, 400, 500] {
+        assert_eq!(agent.wake(), at(ms));
+        if ms == 200 || ms == 500 {
+            agent.on_enqueue(&datagram(112_500), PortId(6));
+        }
+        found
+            .push(report(&mut bench, &mut agent).into_iter().map(|(message, _)| message).collect::<Vec<_>>());
+    }
+    let signal = Control::Signal { port: PortId(6) };
+    assert_eq!(found[..4], [vec![], vec![signal], vec![], vec![]]);
+    let loads = |message: &Control| if let Control::Status(it) = message { Some(it.load) } else { None };
+    assert_eq!(found[4].iter().map(loads).collect::<Vec<_>>(), [Some(0), Some(360_000), None]);
+    assert_eq!(found[4][2], signal, "after the statuses");
+    // β, ε and a comparison for each of two ports in each of five periods, and two signals
+    assert_eq!((bench.count(Count::Statuses), bench.count(Count::Operations)), (2, 32));
+}
+
 #[test]
 fn data_count_for_the_prefix_that_is_served_and_more_shares_than_fit_follow() {
     let mut bench = Bench::new();

@@ -50,6 +50,7 @@ fn messages_of_a_controller_and_its_agents_are_what_the_reference_says() {
         period: Duration::from_nanos(500),
         phase: Duration::from_nanos(0),
         signal_above: Some(850_000),
+        detection: None,
         ports: vec![(PortId(2), "first".to_owned())],
         prefixes: vec![Prefix {
             id: NameId(1),
@@ -96,10 +97,17 @@ fn control_messages_with_numbers_out_of_range_are_refused() {
         period: Duration::ZERO,
         phase: Duration::ZERO,
         signal_above: None,
+        detection: None,
         ports: Vec::new(),
         prefixes: Vec::new(),
     };
     assert_eq!(Task::read(&encoded(&task)), Err(Malformed::Value), "a period takes time");
+    let period = Duration::from_nanos(1);
+    let task = Task { period, detection: Some(Duration::ZERO), ..task };
+    assert_eq!(Task::read(&encoded(&task)), Err(Malformed::Value), "and so does a detection period");
+    let mut bytes = encoded(&Task { detection: None, ..task });
+    bytes[0] = 4;
+    assert_eq!(Task::read(&bytes), Err(Malformed::Flags));
 }
 
 /// Names of nodes become part of messages for users.
@@ -166,11 +174,13 @@ fn task() -> impl Strategy<Value = Task> {
         },
     );
     let prefixes = proptest::collection::vec(prefix, 0..6);
-    (1..MAX, 0..MAX, any::<Option<u32>>(), ports, prefixes).prop_map(
-        |(period, phase, signal_above, ports, prefixes)| Task {
+    let detection = proptest::option::of(1..MAX);
+    (1..MAX, 0..MAX, any::<Option<u32>>(), detection, ports, prefixes).prop_map(
+        |(period, phase, signal_above, detection, ports, prefixes)| Task {
             period: Duration::from_nanos(period),
             phase: Duration::from_nanos(phase),
             signal_above,
+            detection: detection.map(Duration::from_nanos),
             ports,
             prefixes,
         },

@@ -175,6 +175,7 @@ mod tests {
             period: Duration::from_millis(500),
             phase: Duration::ZERO,
             signal_above: None,
+            detection: None,
             ports: ports.map(|(port, name)| (PortId(port), name.to_owned())).to_vec(),
             prefixes: vec![Prefix {
                 id: NameId(3),
