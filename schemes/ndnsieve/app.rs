@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use contract::{
     AppCx, CachedStatus, Command, Count, Hop, Hops, MILLION, NameId, NodeId, PortId, Requirements, Traffic,
 };
+use units::{Rate, Time};
 
-use super::rules::{Rules, State, cost, improves_balance, metric, ratio};
+use super::rules::{MAX, Rules, State, cost, improves_balance, metric, ratio};
 use crate::shared::shortest;
 
 /// The part in the controller.
@@ -15,8 +16,22 @@ pub struct App {
     rules: Rules,
     /// Prefixes that were moved at some time.
     moved_prefixes: BTreeSet<NameId>,
-    /// Next hops that were commanded; the net may not show them yet.
-    commanded: BTreeMap<(NodeId, NameId), PortId>,
+    /// The latest command about a prefix at a node; the net may not show it yet.
+    commanded: BTreeMap<(NodeId, NameId), Commanded>,
+}
+
+/// A command.
+#[derive(Clone, Copy, Debug)]
+struct Commanded {
+    hops: Hops,
+    at: Time,
+}
+
+impl Commanded {
+    /// The first next hop.
+    fn first(&self) -> Option<PortId> {
+        self.hops.list().first().map(|hop| hop.port)
+    }
 }
 
 /// A node at which a prefix can be moved.
@@ -35,16 +50,17 @@ impl App {
         Self { rules: rules.clone(), moved_prefixes: BTreeSet::new(), commanded: BTreeMap::new() }
     }
 
-    /// The congestion status filter: whether congestion is mild [SIEVE §4.2].
+    /// The congestion status filter: whether signalled congestion is mild, by the queue [SIEVE §4.2].
     fn passes(&self, cached: &CachedStatus) -> bool {
+        // the signal says that β > th1
         let status = &cached.status;
-        self.rules.state(ratio(status.load), status.backlog, ratio(status.occupancy)) == State::Mild
+        self.rules.state(f64::INFINITY, status.backlog, ratio(status.occupancy)) == State::Mild
     }
 
     /// The next hop of a prefix at a node, with pending commands.
     fn first_hop(&self, node: NodeId, prefix: NameId, cx: &AppCx<'_, '_>) -> Option<PortId> {
         let known = || cx.net().hops(node, prefix).first().map(|hop| hop.port);
-        self.commanded.get(&(node, prefix)).copied().or_else(known)
+        self.commanded.get(&(node, prefix)).and_then(Commanded::first).or_else(known)
     }
 
     /// The shunt router: the first node downstream of a congested link that could request the prefix on another path
@@ -121,7 +137,8 @@ impl App {
         cx: &AppCx<'_, '_>,
     ) -> Vec<PortId> {
         let others = candidates.into_iter().filter(|port| *port != present);
-        if !self.rules.counts {
+        // a path that has failed is left in any case
+        if !self.rules.counts || self.path(node, prefix, present, cx).is_none() {
             return others.collect();
         }
         let taken = self.taken(node, cx);
@@ -133,7 +150,7 @@ impl App {
     /// The next hop that was commanded at a node.
     #[cfg(test)]
     pub(crate) fn commands_to(&self, node: NodeId, prefix: NameId) -> Option<PortId> {
-        self.commanded.get(&(node, prefix)).copied()
+        self.commanded.get(&(node, prefix)).and_then(Commanded::first)
     }
 
     /// Number of prefixes with traffic on each next hop of a node.
@@ -174,12 +191,18 @@ impl App {
         Some(max)
     }
 
-    /// The cost calculator: metrics of all next hops of the shunt router [SIEVE Algorithm 1].
-    fn calculate(&mut self, prefix: NameId, shunt: &Shunt, cx: &mut AppCx<'_, '_>) {
+    /// The cost calculator: metrics of all next hops of the shunt router [SIEVE Algorithm 1]. A refresh that changes
+    /// none is not sent.
+    fn calculate(&mut self, prefix: NameId, shunt: &Shunt, is_refresh: bool, cx: &mut AppCx<'_, '_>) {
         let hops: Vec<PortId> = cx.net().hops(shunt.node, prefix).iter().map(|hop| hop.port).collect();
-        let Some(present) = self.metric(shunt.node, prefix, shunt.present, cx) else { return };
-        cx.event("metric_present", present);
-        let present = cost(present);
+        let present = match self.metric(shunt.node, prefix, shunt.present, cx) {
+            Some(present) => {
+                cx.event("metric_present", present);
+                cost(present)
+            }
+            None if self.path(shunt.node, prefix, shunt.present, cx).is_none() => MAX,
+            None => return,
+        };
         let mut costs: Vec<Hop> = vec![Hop { port: shunt.present, cost: present }];
         for port in hops.into_iter().filter(|port| *port != shunt.present) {
             let metric = self.metric(shunt.node, prefix, port, cx).map(cost);
@@ -193,14 +216,42 @@ impl App {
         }
         // lowest cost first; the current next hop first among equals
         costs.sort_by_key(|hop| hop.cost);
+        let hops = Hops::new(&costs);
+        let at = cx.now();
+        if let Some(commanded) = self.commanded.get_mut(&(shunt.node, prefix))
+            && commanded.hops == hops
+            && is_refresh
+        {
+            commanded.at = at;
+            return;
+        }
         if costs[0].port != shunt.present {
             self.moved_prefixes.insert(prefix);
             cx.count(Count::Reroutes, 1);
             cx.event("metric_taken", f64::from(costs[0].cost) / f64::from(cost(1.0)));
         }
-        self.commanded.insert((shunt.node, prefix), costs[0].port);
+        self.commanded.insert((shunt.node, prefix), Commanded { hops, at });
         // a command contains the first four; the others stay behind them unchanged
-        cx.command(shunt.node, Command::NextHops { prefix, hops: Hops::new(&costs) });
+        cx.command(shunt.node, Command::NextHops { prefix, hops });
+    }
+
+    /// Calculates metrics of a prefix at a node again [SIEVE §4.2.1].
+    fn refresh(&mut self, node: NodeId, prefix: NameId, cx: &mut AppCx<'_, '_>) {
+        let Some(present) = self.first_hop(node, prefix, cx) else { return };
+        let candidates = self.candidates(node, prefix, cx);
+        let allowed = self.allowed(candidates, node, prefix, present, cx);
+        self.calculate(prefix, &Shunt { node, present, allowed }, true, cx);
+    }
+
+    /// Whether `port` is a link on which Data of the prefix may arrive at the node, and all these links have reported
+    /// since the latest command.
+    fn is_outdated(&self, node: NodeId, prefix: NameId, port: PortId, cx: &AppCx<'_, '_>) -> bool {
+        let Some(commanded) = self.commanded.get(&(node, prefix)) else { return false };
+        let net = cx.net();
+        let links =
+            || net.hops(node, prefix).iter().filter_map(|hop| net.link(hop.port)).map(|link| link.back);
+        let newer = |port: PortId| cx.cache().seen(port).is_some_and(|seen| seen.at > commanded.at);
+        links().any(|link| link == port) && links().all(newer)
     }
 }
 
@@ -233,7 +284,32 @@ impl contract::App for App {
         for _ in 0..number.min(movable.len()) {
             let drawn = cx.random().below(movable.len() as u64) as usize;
             let (prefix, shunt) = movable.swap_remove(drawn);
-            self.calculate(prefix, &shunt, cx);
+            self.calculate(prefix, &shunt, false, cx);
+        }
+    }
+
+    fn on_status(&mut self, port: PortId, cx: &mut AppCx<'_, '_>) {
+        if !self.rules.refreshes {
+            return;
+        }
+        let outdated = |key: &&(NodeId, NameId)| self.is_outdated(key.0, key.1, port, cx);
+        let outdated: Vec<(NodeId, NameId)> = self.commanded.keys().filter(outdated).copied().collect();
+        for (node, prefix) in outdated {
+            self.refresh(node, prefix, cx);
+        }
+    }
+
+    /// The topology changed: prefixes that were commanded to a path that has failed take another.
+    fn on_link(&mut self, port: PortId, cx: &mut AppCx<'_, '_>) {
+        if cx.net().link(port).is_none_or(|link| link.rate != Rate::ZERO) {
+            return;
+        }
+        let fails = |&&(node, prefix): &&(NodeId, NameId)| {
+            self.first_hop(node, prefix, cx).is_some_and(|hop| self.path(node, prefix, hop, cx).is_none())
+        };
+        let failed: Vec<(NodeId, NameId)> = self.commanded.keys().filter(fails).copied().collect();
+        for (node, prefix) in failed {
+            self.refresh(node, prefix, cx);
         }
     }
 }

@@ -59,6 +59,9 @@ params! {
     share: f64 = 0.34, within 0.0..=1.0, from "our choice: SIEVE Algorithm 1 has no value for a; one prefix of three, because moving all prefixes moves the congestion";
     /// Allowed moves.
     moves: Moves = Moves::Profile, from "our choice: SIEVE §4.2.1 says that path selection converges, and has no rule that ensures it; literal has none";
+    /// Metrics of a shunt router: calculated for signals only, or each time that all links of its next hops have
+    /// reported as well.
+    refresh: Refresh = Refresh::Profile, from "our choice: SIEVE §4.2.1 refreshes metrics periodically, and literal does; calibrated does not, since its rule for moves leaves nothing to refresh";
     /// Maximum age of a status. Older ones count as unknown: they move no prefix, and no prefix moves to a link without a newer one.
     max_age: Duration = Duration::from_millis(1500), within "1 ms"..="1000 s", from "our choice: three reporting periods; SIEVE does not discuss lost or late status messages";
 }
@@ -118,6 +121,18 @@ choice! {
         Any = "any",
         /// Of these, those that even out how many prefixes take each next hop.
         Count = "count",
+    }
+}
+
+choice! {
+    /// When metrics are calculated.
+    pub enum Refresh {
+        /// As the profile has it.
+        Profile = "profile",
+        /// For a signal.
+        Signal = "signal",
+        /// For a signal, and for new statuses of prefixes that were once signalled.
+        Status = "status",
     }
 }
 

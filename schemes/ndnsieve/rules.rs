@@ -3,7 +3,7 @@
 use contract::MILLION;
 use units::{Duration, math};
 
-use super::{Detection, Level, Moves, Params, Profile, Steps};
+use super::{Detection, Level, Moves, Params, Profile, Refresh, Steps};
 
 /// The parameters after the profile is applied.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,6 +19,8 @@ pub(crate) struct Rules {
     pub(crate) share: f64,
     /// Whether only moves are allowed that balance the number of prefixes on next hops.
     pub(crate) counts: bool,
+    /// Whether new statuses refresh metrics.
+    pub(crate) refreshes: bool,
     pub(crate) max_age: Duration,
 }
 
@@ -45,6 +47,11 @@ impl Rules {
             Moves::Any => false,
             Moves::Count => true,
         };
+        let refreshes = match params.refresh {
+            Refresh::Profile => literal,
+            Refresh::Signal => false,
+            Refresh::Status => true,
+        };
         Self {
             th1: params.th1,
             th2: params.th2,
@@ -53,6 +60,7 @@ impl Rules {
             rounds,
             share: params.share,
             counts,
+            refreshes,
             max_age: params.max_age,
         }
     }
@@ -117,7 +125,7 @@ pub(crate) fn cost(metric: f64) -> u32 {
 
 /// Maximum cost. A next hop that is unknown, or that no prefix may move to now, costs at least as much as the current
 /// one.
-const MAX: u32 = u32::MAX / 2;
+pub(crate) const MAX: u32 = u32::MAX / 2;
 
 /// Whether a prefix may move from a next hop with `here` prefixes to one with `there`.
 pub(crate) fn improves_balance(here: usize, there: usize, was_moved: bool) -> bool {

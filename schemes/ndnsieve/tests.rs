@@ -85,13 +85,14 @@ fn a_move_evens_out_or_is_the_prefix_first() {
 
 #[test]
 fn each_rule_can_be_set_apart_from_its_profile() {
-    use super::{Detection, Level, Moves, Steps};
+    use super::{Detection, Level, Moves, Refresh, Steps};
     let mixed = Params {
         profile: Profile::Literal,
         level: Level::Packets,
         detection: Detection::Period,
         steps: Steps::Round,
         moves: Moves::Count,
+        refresh: Refresh::Signal,
         ..Params::default()
     };
     assert_eq!(Rules::new(&mixed), calibrated());
@@ -100,6 +101,7 @@ fn each_rule_can_be_set_apart_from_its_profile() {
         detection: Detection::Departure,
         steps: Steps::Data,
         moves: Moves::Any,
+        refresh: Refresh::Status,
         ..Params::default()
     };
     assert_eq!(Rules::new(&back), literal());
@@ -201,6 +203,73 @@ fn the_metric_of_a_path_is_that_of_its_worst_link_in_the_direction_of_data() {
     let [(_, Command::NextHops { hops, .. })] = commands[..] else { panic!("{commands:?}") };
     // 10 · 0.5 · e^0 = 5 beats 10 · 0.4 · e^0.2 = 4.886; here 10 · 0.9 · e^0.1 = 9.947
     assert_eq!(hops.list(), [Hop { port: PortId(8), cost: 5000 }, Hop { port: PortId(6), cost: 9947 }]);
+}
+
+/// [SIEVE eq. 2, eq. 3]: literally ε in a metric is the queue over its limit of 500, whatever th2 is compared with.
+#[test]
+fn the_literal_metric_has_the_occupancy_of_the_queue_limit() {
+    let mut costs = [literal(), calibrated()].into_iter().map(|rules| {
+        let mut desk = desk(&rules);
+        report(&mut desk, 0.9416, 2, &[1]);
+        let [(_, Command::NextHops { hops, .. })] = desk.signal(7)[..] else { panic!("one command") };
+        hops.list().iter().find(|hop| hop.port == PortId(6)).expect("its next hop").cost
+    });
+    // 9.416 · e^(2/500) = 9.454; with th2 at 3 packets 9.416 · e^0.6 = 17.157
+    assert_eq!((costs.next(), costs.next()), (Some(9454), Some(17_157)));
+}
+
+/// [SIEVE §4.1, §4.2]: a signal says that β > th1, whatever the status of a whole T_p says; the filter looks at the
+/// queue.
+#[test]
+fn the_filter_of_a_signal_between_statuses_is_by_the_queue() {
+    for (backlog, commands) in [(3, 1), (4, 0)] {
+        let mut desk = desk(&calibrated());
+        report(&mut desk, 0.5, backlog, &[1]);
+        desk.now += Duration::from_millis(100);
+        assert_eq!(desk.signal(7).len(), commands);
+    }
+}
+
+/// [SIEVE §4.2.1]: metrics are periodically refreshed, and the router diverts traffic to the interface of the lowest.
+#[test]
+fn literally_metrics_are_refreshed_and_the_lowest_is_used() {
+    for (rules, refreshes) in [(literal(), true), (calibrated(), false)] {
+        let mut desk = desk(&rules);
+        report(&mut desk, 0.9, 0, &[1]);
+        assert_eq!(prefixes_to_move(&desk.signal(7)), [(3, 1, 8)]);
+        // half a second later the other link has its traffic, below th1, so that nothing is signalled
+        desk.now += Duration::from_millis(500);
+        desk.status(7, 0.0, 0, &[]);
+        assert_eq!(desk.reported(7), [], "the other next hop has not reported");
+        desk.status(9, 0.84, 0, &shares(&[1]));
+        let moved = prefixes_to_move(&desk.reported(9));
+        assert_eq!(moved, if refreshes { vec![(3, 1, 6)] } else { vec![] });
+        // the same statuses again change nothing
+        desk.now += Duration::from_millis(500);
+        for (port, load) in [(7, 0.0), (9, 0.84)] {
+            desk.status(port, load, 0, &[]);
+            assert_eq!(desk.reported(port), []);
+        }
+    }
+}
+
+/// [SIEVE §3]: the controller has the topology of all links; a prefix that it moved leaves a path that fails.
+#[test]
+fn a_moved_prefix_leaves_a_path_whose_link_fails() {
+    for rules in [literal(), calibrated()] {
+        let mut desk = desk(&rules);
+        report(&mut desk, 0.95, 2, &[1, 2, 3]);
+        let [(node, prefix, _)] = prefixes_to_move(&desk.signal(7))[..] else { panic!("one prefix") };
+        desk.now += Duration::from_millis(500);
+        report(&mut desk, 0.6, 0, &[]);
+        // a link of another way, and one against the direction of Interests, are none of it
+        assert_eq!(desk.link(0, Rate::ZERO), []);
+        assert_eq!(desk.link(11, Rate::ZERO), []);
+        // 5 → 4, two links from the shunt router
+        assert_eq!(prefixes_to_move(&desk.link(10, Rate::ZERO)), [(node, prefix, 6)]);
+        // the repaired link does not bring it back by itself
+        assert_eq!(desk.link(10, Rate::from_mbps(10)), []);
+    }
 }
 
 #[test]
@@ -327,16 +396,16 @@ fn a_status_that_is_old_or_missing_moves_nothing_and_attracts_nothing() {
 fn operations_are_bounded_as_the_paper_says() {
     let mut desk = desk(&literal());
     report(&mut desk, 0.95, 2, &[1, 2, 3]);
-    // eq. 7: one operation for each signal; of three, one is of a link that is not congested
+    // eq. 7: one operation for each signal; no prefix crosses the second and the third
     for port in [7, 9, 11] {
         desk.signal(port);
     }
     assert_eq!(desk.meter.count(Count::Filtering), 3);
-    // eq. 8: one for the mild signal, three searches of one node, and the links of two paths: 2 and 3 with that to the
+    // eq. 8: one for each mild signal, three searches of one node, and the links of two paths: 2 and 3 with that to the
     // producer
     assert_eq!(desk.meter.count(Count::Searching), 3);
-    assert_eq!(desk.meter.count(Count::Switching), 1 + 2 + 3);
-    assert_eq!(desk.meter.count(Count::Operations), 3 + 3 + 6);
+    assert_eq!(desk.meter.count(Count::Switching), 3 + 2 + 3);
+    assert_eq!(desk.meter.count(Count::Operations), 3 + 3 + 8);
 }
 
 #[test]

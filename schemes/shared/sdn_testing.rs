@@ -79,10 +79,27 @@ impl<A: App> AppBench<A> {
 
     /// A signal arrives. The app's commands are recorded in the net, as if they were executed.
     pub fn signal(&mut self, port: u32) -> Vec<(NodeId, Command)> {
+        self.call(|app, cx| app.on_signal(PortId(port), cx))
+    }
+
+    /// The app hears of the status that [`AppBench::status`] stored.
+    pub fn reported(&mut self, port: u32) -> Vec<(NodeId, Command)> {
+        self.call(|app, cx| app.on_status(PortId(port), cx))
+    }
+
+    /// A status with another rate of a link arrives; zero for a link that is down.
+    pub fn link(&mut self, port: u32, rate: Rate) -> Vec<(NodeId, Command)> {
+        if let Some(Some(link)) = self.net.links.get_mut(port as usize) {
+            link.rate = rate;
+        }
+        self.call(|app, cx| app.on_link(PortId(port), cx))
+    }
+
+    fn call(&mut self, act: impl FnOnce(&mut A, &mut AppCx<'_, '_>)) -> Vec<(NodeId, Command)> {
         let me = Address { node: NodeId(99), endpoint: EndpointId(99) };
         let mut cx = Cx::new(self.now, me, FlowId(0), &mut self.random, &mut self.meter, &mut self.out);
         let mut commands = Vec::new();
-        self.app.on_signal(PortId(port), &mut AppCx::new(&mut cx, &self.net, &self.cache, &mut commands));
+        act(&mut self.app, &mut AppCx::new(&mut cx, &self.net, &self.cache, &mut commands));
         commands.iter().for_each(|(node, command)| self.net.note(*node, command));
         commands
     }

@@ -80,6 +80,16 @@ def control_delay(tree: Tree) -> None:
         tree["sdn"]["link"] = {"delay": "50 ms"}
 
 
+def signals_every(span: str) -> Change:
+    """Routers decide on signals at the end of each period of this length."""
+
+    def change(tree: Tree) -> None:
+        if tree["ndn"].get("link") == "ndnsieve" and "sdn" in tree:
+            tree["sdn"]["detection"] = span
+
+    return change
+
+
 def no_jitter(tree: Tree) -> None:
     """Interests leave when they are due."""
     for flow in tree["flows"]:
@@ -190,6 +200,39 @@ def _of_ndnsieve() -> tuple[Reading, ...]:
                 ),
             ),
             default="evening-out",
+        ),
+        Reading(
+            "signals",
+            "When does a router signal a loaded link?",
+            (
+                Option(
+                    "reports",
+                    "With its report: “Polling period T_p = 0.5 s” (§4.1) is the only period with a number.",
+                ),
+                Option(
+                    "20-ms",
+                    "In each detection period: “for each detection period, the router must calculate link utilization … and"
+                    " sends notifications” (§5.1); 20 ms, as for marks, is ours.",
+                    signals_every("20 ms"),
+                    SCENES,
+                ),
+                Option("100-ms", "The same, each 100 ms.", signals_every("100 ms"), SCENES),
+            ),
+            default="reports",
+        ),
+        Reading(
+            "refresh",
+            "When are metrics calculated?",
+            (
+                Option("signals", "On a signal: “if Cost Calculator receive signal” (Algorithm 1)."),
+                Option(
+                    "statuses",
+                    "With the reports, too: “the metrics of each interface are periodically refreshed” (§4.2.1).",
+                    sieve(refresh="status"),
+                    SCENES,
+                ),
+            ),
+            default="signals",
         ),
         Reading(
             "share",

@@ -222,6 +222,35 @@ fn a_controller_that_dies_leaves_the_last_path_and_the_traffic() {
     assert!(total(&back) > 9.5e6);
 }
 
+/// [SIEVE §5.1]: with a detection period of its own, a signal does not wait for the report at 1 s.
+#[test]
+fn signals_between_reports_move_the_prefix_earlier() {
+    let text = scenario(TWO_WAYS, &[("c1", "\"p1\", \"p2\"", 0)], "calibrated", 1, "");
+    let outcome = run(&text.replace("[sdn]\n", "[sdn]\ndetection = \"20 ms\"\n"));
+    show("2 calibrated, signals each 20 ms", &outcome, &["c1"]);
+    assert!(moves(&two("calibrated", ""))[0] >= 1.0);
+    // the filter needs a status, and the first is sent at 0.5 s
+    let first = moves(&outcome)[0];
+    assert!(first > 0.5 && first < 0.99, "{first}");
+    assert!(total(&outcome) > 9.5e6, "{}", total(&outcome));
+}
+
+/// The link that the prefix was moved to at 1 s fails at 5 s and is repaired at 10 s. The controller takes its command
+/// back at the status after the failure, so that the prefix stays where it is when the link is repaired.
+#[test]
+fn a_link_that_fails_is_left_and_not_taken_again_when_it_is_repaired() {
+    let events = "[[events]]\nat = \"5 s\"\nlink = \"long\"\nup = false\n\n\
+                  [[events]]\nat = \"10 s\"\nlink = \"long\"\nup = true\n";
+    let outcome = two("calibrated", events);
+    show("2 calibrated, a link fails", &outcome, &["c1"]);
+    assert!((1.0..1.1).contains(&moves(&outcome)[0]), "{:?}", moves(&outcome));
+    let commands = outcome.trace.events.iter().filter(|event| event.name == "command_sent");
+    let seconds: Vec<f64> = commands.map(|event| event.at.as_secs_f64()).collect();
+    assert!(seconds.iter().any(|at| (5.0..=5.6).contains(at)), "{seconds:?}");
+    assert!(!moves(&outcome).iter().any(|at| (9.0..=11.0).contains(at)), "{:?}", moves(&outcome));
+    assert!(total(&outcome) > 9.0e6, "{}", total(&outcome));
+}
+
 #[test]
 fn lost_and_late_control_messages_delay_the_move_without_oscillation() {
     let text = scenario(TWO_WAYS, &[("c1", "\"p1\", \"p2\"", 0)], "calibrated", 1, "");
