@@ -65,8 +65,8 @@ pub trait CongestionControl {
     /// [RFC2861 §3.2; Linux: tcp_cwnd_application_limited].
     fn on_unused(&mut self, _used: Bytes, _cx: &mut Cx<'_>) {}
 
-    /// NDN: the maximum rate of Data to the consumer's node, that of its fastest link. Called once, before anything
-    /// else.
+    /// NDN: the maximum rate of Data to the consumer's node, which is the rate of its fastest link. Called once, before
+    /// anything else.
     fn on_access(&mut self, _capacity: Rate) {}
 
     /// NDN: the timer of an Interest, after which it counts as lost; `None` for the consumer's own timeout.
@@ -107,12 +107,12 @@ pub trait SourceWindows {
     /// The window of a source.
     fn window(&self, source: u32) -> Bytes;
 
-    /// Data arrived from the expected source. `in_flight`, `rtt_smoothed`, `rtt_min` and `app_limited` are those of the
+    /// Data arrived from the expected source. `in_flight`, `rtt_smoothed`, `rtt_min` and `app_limited` belong to the
     /// source.
     fn on_ack(&mut self, source: u32, ack: &Ack, cx: &mut Cx<'_>);
 
     /// An Interest that was charged to a source expired or was refused, or its Data were marked. Quantities and
-    /// episodes are those of the source.
+    /// episodes belong to the source.
     fn on_congestion(&mut self, source: u32, event: &Congestion, cx: &mut Cx<'_>);
 }
 
@@ -198,8 +198,8 @@ pub struct Cut {
 pub struct Ack {
     /// Newly acknowledged payload. Over TCP all that is acknowledged cumulatively.
     pub bytes: Bytes,
-    /// Newly delivered packets. Over TCP those of `bytes`; as in Linux, with `reduction = "proportional"`, without
-    /// those that were selectively acknowledged before.
+    /// Newly delivered packets. Over TCP the packets of `bytes`; as in Linux, with `reduction = "proportional"`,
+    /// without those that were selectively acknowledged before.
     pub packets: u32,
     /// It reports a congestion mark.
     pub marked: bool,
@@ -237,8 +237,8 @@ impl Ack {
     /// acknowledgement minus the sender's clock at the transmission [RFC7323 §3]. `None` if the transport does not
     /// carry both.
     ///
-    /// The clocks are those of two hosts, so that the value can be any number, also negative: only its changes have a
-    /// meaning. It includes the delay of a delayed acknowledgement.
+    /// The two clocks are on different hosts, so that the value can be any number, also negative: only its changes have
+    /// a meaning. It includes the delay of a delayed acknowledgement.
     #[inline]
     pub fn delay(&self) -> Option<i64> {
         (self.ack_sent_at != Time::NEVER).then(|| Self::delay_between(self.sent_at, self.ack_sent_at))

@@ -405,8 +405,8 @@ impl MediaMeter {
     };
 }
 
-/// Counters by [`Count`], and those of media. Those of every transport and all others take memory from the first count
-/// of one of them on.
+/// Counters by [`Count`], and counters of media. The counters of every transport take memory from the first count of
+/// one of them on; so do all others.
 #[derive(Clone, Debug, Default)]
 pub struct Counts {
     common: Option<Box<[u64; COMMON]>>,

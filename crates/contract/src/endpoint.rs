@@ -37,7 +37,7 @@ pub trait Endpoint {
     }
 
     /// Takes the payload of a packet of its outbox into `payload`, for a driver over sockets. Returns false for packets
-    /// that have a size and no bytes: those of all state machines but transport stacks with real datagrams.
+    /// that have a size and no bytes: the packets of all state machines except transport stacks with real datagrams.
     fn take_payload(&mut self, _packet: &Packet, _payload: &mut Vec<u8>) -> bool {
         false
     }

@@ -215,7 +215,7 @@ pub trait StrategyCx {
     /// The tree of names.
     fn names(&self) -> &Names;
 
-    /// Number of faces: those of links first, from 0, then those of endpoints on this node.
+    /// Number of faces: the faces of links first, from 0, then the faces of endpoints on this node.
     fn faces(&self) -> u32;
 
     /// A face.
@@ -233,8 +233,8 @@ pub trait StrategyCx {
     /// Sets the state word.
     fn set_note(&mut self, pending: Pending, note: u32);
 
-    /// Sends the Interest to a face, through the link part if the face is a link. The nonce is that of the latest
-    /// Interest that arrived.
+    /// Sends the Interest to a face, through the link part if the face is a link. The Interest has the nonce of the
+    /// latest one that arrived.
     fn send_interest(&mut self, pending: Pending, face: FaceId) -> SendResult;
 
     /// Sends the Interest to a face with a new nonce of this node. Such a probe does not count as a loop where it meets
@@ -296,8 +296,8 @@ pub trait StrategyCx {
 
 /// The part at the links of a node: policing, shaping, labels. Each node has one object, for all links and names.
 ///
-/// It handles packets at link faces only, not those of endpoints on the node. The nodes of consumers and producers are
-/// forwarders too and have such a part for their links.
+/// It handles packets at link faces only, not at faces of endpoints on the node. The nodes of consumers and producers
+/// are forwarders too and have such a part for their links.
 #[delegatable_trait]
 pub trait LinkAlgorithm {
     /// Start of the run; faces are available.
@@ -452,7 +452,7 @@ pub trait LinkCx {
     /// The tree of names.
     fn names(&self) -> &Names;
 
-    /// Number of faces: those of links first, from 0, then those of endpoints on this node.
+    /// Number of faces: the faces of links first, from 0, then the faces of endpoints on this node.
     fn faces(&self) -> u32;
 
     /// A face.

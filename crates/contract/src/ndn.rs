@@ -141,7 +141,7 @@ impl Interest {
 pub struct Data {
     /// The name.
     pub name: Name,
-    /// Payload in bytes; the size of the packet is that of the whole on the wire.
+    /// Payload in bytes; the size of the packet is the size of the whole on the wire.
     pub payload_bytes: u32,
 }
 

@@ -203,7 +203,7 @@ pub struct TcpFlags {
     pub fin: bool,
     /// PSH: the last segment of a batch.
     pub psh: bool,
-    /// The flags AE, CWR and ECE, ECE in the lowest bit [RFC3168 §6.1]. With accurate feedback, those of an
+    /// The flags AE, CWR and ECE, ECE in the lowest bit [RFC3168 §6.1]. With accurate feedback, the flags of an
     /// acknowledgement are the ACE field, the low three bits of the number of marked packets [RFC9768 §3.2.2].
     pub ace: u8,
 }

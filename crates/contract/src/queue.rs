@@ -60,7 +60,7 @@ pub struct PacketCx<'a> {
     pub arena: &'a mut Arena,
     /// Packets that the queue drops from inside, each with its reason.
     pub dropped: &'a mut Vec<(PacketId, DropReason)>,
-    /// Number of packets that the queue marked inside, in addition to those of [`Verdict::Mark`].
+    /// Number of packets that the queue marked inside, in addition to packets with [`Verdict::Mark`].
     pub marked: u64,
 }
 
@@ -123,7 +123,7 @@ pub enum DropReason {
     NotListening,
     /// It crossed more links than any route has, because routes form a loop.
     HopLimit,
-    /// The token bucket of a policer had too few tokens for it, or that of a shaper can never hold enough.
+    /// The token bucket of a policer had too few tokens for it, or the bucket of a shaper can never hold enough.
     Policed,
     /// It arrived damaged: the checksum at the end of the link did not fit.
     Corrupted,

@@ -270,7 +270,7 @@ pub struct Report<'a> {
 pub enum FeedbackTarget {
     /// The group's source, end to end.
     Source,
-    /// The parent tree node; the source, if there is none.
+    /// The parent tree node; the source, if there is no parent.
     Parent,
 }
 

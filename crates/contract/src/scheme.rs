@@ -15,7 +15,7 @@ pub struct Scheme {
     pub sources: &'static [Source],
     /// How complete its sources are.
     pub documented: Documented,
-    /// Series of its parts ([`crate::Cx::probe`]), in addition to those of their transport.
+    /// Series of its parts ([`crate::Cx::probe`]), in addition to the series of their transport.
     pub series: &'static [SeriesInfo],
     /// Streams: default number of later packets after which a missing one counts as lost; 1 declares every gap a loss
     /// at once, as a FIFO path allows. TCP has its own rules.

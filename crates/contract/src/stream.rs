@@ -72,8 +72,8 @@ pub trait ReceiverAlgorithm {
     /// A data packet arrived. Losses that it reveals are passed to `on_loss` first.
     fn on_data(&mut self, data: &Arrival, cx: &mut ReceiverCx<'_, '_>);
 
-    /// A control packet of the source arrived. Its number and the bytes before it are those of the packet of data that
-    /// the source sent next.
+    /// A control packet of the source arrived. It has the number, and the number of bytes before it, of the data packet
+    /// that the source sent next.
     fn on_control(&mut self, _control: &Arrival, _cx: &mut ReceiverCx<'_, '_>) {}
 
     /// Consecutive packets are lost.

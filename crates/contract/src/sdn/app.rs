@@ -64,7 +64,7 @@ impl<'a, 'b> AppCx<'a, 'b> {
         Self { cx, net, cache, commands }
     }
 
-    /// The present instant.
+    /// The current instant.
     pub fn now(&self) -> Time {
         self.cx.now()
     }
@@ -94,7 +94,7 @@ impl<'a, 'b> AppCx<'a, 'b> {
         self.cx.count(what, n);
     }
 
-    /// Records the present value of a series of the controller.
+    /// Records the current value of a series of the controller.
     pub fn probe(&mut self, series: &'static str, value: f64) {
         self.cx.probe(series, value);
     }

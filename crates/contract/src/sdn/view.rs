@@ -27,7 +27,7 @@ pub struct DirectedLink {
     pub limit: u32,
 }
 
-/// Next hops by node and prefix. Those of the configuration are in one list; those that changed are beside it.
+/// Next hops by node and prefix. The configured ones are in one list; those that changed are beside it.
 #[derive(Clone, Debug, Default)]
 pub struct HopTable {
     /// Nodes and prefixes in ascending order, and the end of the next hops of each, which begin where those before end.
@@ -178,7 +178,7 @@ impl Cache {
         true
     }
 
-    /// Adds shares to the status of the same instant. False if there is none.
+    /// Adds shares to the status of the same instant. False if there is no such status.
     pub fn add(&mut self, at: Time, port: PortId, shares: impl Iterator<Item = Share>) -> bool {
         match self.seen.get_mut(port.index()) {
             Some(Some(seen)) if seen.at == at => {
