@@ -5,8 +5,8 @@
 //! current one is handled. In a network of a hundred thousand flows nearly every event is at a port and an endpoint
 //! whose memory is not in any cache. Their addresses are known one event before.
 //!
-//! Large lists, such as those of all ports, all endpoints and all names of a table, are in large pages where the system
-//! has them, because a processor finds the place of few small ones without walking through tables in memory.
+//! Large lists, such as the lists of all ports, all endpoints and all names of a table, are in large pages where the
+//! system has them, because a processor finds the place of few small pages without walking through tables in memory.
 
 /// Size of a cache line, in bytes.
 pub const LINE: usize = 64;

@@ -102,7 +102,7 @@ pub struct Segments(pub f64);
 
 impl Segments {
     /// Whole bytes of this many segments of `size`, rounded down; [`Bytes::UNLIMITED`] for an infinite number, such as
-    /// that of a threshold before the first loss.
+    /// the threshold before the first loss.
     pub fn in_bytes_floor(self, size: Bytes) -> Bytes {
         Bytes((self.0 * size.0 as f64) as u64)
     }

@@ -34,7 +34,7 @@ pub struct Search<C, V> {
 }
 
 impl<C: Copy + Ord, V: Copy> Search<C, V> {
-    /// A search among `nodes` nodes. All of them have the cost `unreached`, which must exceed that of any path.
+    /// A search among `nodes` nodes. All of them have the cost `unreached`, which must exceed the cost of any path.
     pub fn new(nodes: usize, unreached: C) -> Self {
         let (best, via) = (vec![unreached; nodes], vec![None; nodes]);
         Self { unreached, best, via, frontier: BinaryHeap::new(), reached: Vec::new() }

@@ -33,7 +33,7 @@ pub trait UnitText: Sized {
     /// Other notations of units in lower case: the notation, the unit, and the factor.
     const ALIASES: &'static [(&'static str, &'static str, f64)];
 
-    /// The unit that a number without one most likely has: that of the example.
+    /// The unit that a number without one most likely has: the unit of the example.
     fn unit_of(_value: f64) -> &'static str {
         Self::EXAMPLE.rsplit(' ').next().unwrap_or_default()
     }

@@ -3,14 +3,14 @@
 //! | simulated | in the capture |
 //! | --- | --- |
 //! | TCP | TCP between ports 10000 + flow; sequence numbers from 1; selective acknowledgements as an option |
-//! | stream | UDP between the same ports; payload: number of the packet, bytes sent before it, the scheme's label, in words of 8 bytes |
+//! | stream | UDP between the same ports; payload in words of 8 bytes: packet number, bytes sent before, label |
 //! | feedback | UDP between the same ports; payload: the scheme's label |
 //! | datagram | UDP between the same ports; payload: number of the datagram |
 //! | a player's message | UDP between the same ports, without payload |
-//! | named data | UDP to port 6363; whole packets of NDN, whose content is zeros; marks, refusals and labels are in a link packet |
+//! | named data | UDP to port 6363; whole packets with zeros as content; marks, refusals and labels in a link packet |
 //! | signals, control messages | UDP to port 6653, without payload |
 //!
-//! Payloads that are not listed are zero and cut off. The length on the wire is the simulated one, or that of the
+//! Payloads that are not listed are zero and cut off. The length on the wire is the simulated one, or the length of the
 //! headers if the simulated packet is shorter.
 
 use std::net::Ipv4Addr;
@@ -31,7 +31,7 @@ const IP_BYTES: usize = Ipv4Header::MIN_LEN;
 /// Writes the headers of `packet` and its known payload into `out`. Returns its length on the wire.
 ///
 /// `header_bytes` is the part of a TCP packet's size that is header: 40 without options, 52 or more with timestamps.
-/// Selective acknowledgements are added and make the packet longer. `names` are those of named data.
+/// Selective acknowledgements are added and make the packet longer. `names` are the names of named data.
 pub fn frame(packet: &Packet, header_bytes: u32, names: &Names, out: &mut Vec<u8>) -> u32 {
     let (source, destination) = (address_of(packet.source.node), destination_of(packet.to));
     let (protocol, segment) = match &packet.header {

@@ -86,6 +86,6 @@ mod tests {
         let mut bytes = Vec::new();
         between(place("[::1]:7"), place("127.0.0.1:9"), Ecn::NotCapable, 64, &vec![1; 70_000], &mut bytes);
         assert_eq!(bytes.len(), 40 + 65_535);
-        assert_eq!(bytes[34..40], [0xff, 0xff, 127, 0, 0, 1], "an address of IPv4 among those of IPv6");
+        assert_eq!(bytes[34..40], [0xff, 0xff, 127, 0, 0, 1], "an address of IPv4 among addresses of IPv6");
     }
 }

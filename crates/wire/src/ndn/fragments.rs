@@ -144,7 +144,7 @@ impl Reassembly {
 
     /// Takes a link packet. Returns the packet with its link header, if it is or becomes complete.
     ///
-    /// The link header is that of the first fragment, with the mark of any fragment.
+    /// The link header is the first fragment's, with the mark of any fragment.
     pub fn take<'s, 'p: 's>(
         &'s mut self,
         piece: &LinkPacket<'p>,

@@ -133,8 +133,8 @@ impl<'a> Interest<'a> {
         if self.can_be_prefix { name.starts_with(required) } else { name == required }
     }
 
-    /// Whether the digest in the name is that of the parameters, and a signature by digest is correct. True for an
-    /// Interest without parameters; other signatures are not verified.
+    /// Whether the digest in the name is the digest of the parameters, and a signature by digest is correct. True for
+    /// an Interest without parameters; other signatures are not verified.
     pub fn intact(&self) -> bool {
         let Some(parameters) = &self.parameters else { return true };
         let digest = self.name.components().find(|component| component.kind == kind::PARAMETERS_DIGEST);

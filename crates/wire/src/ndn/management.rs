@@ -125,7 +125,7 @@ impl Command {
         })
     }
 
-    /// Whether a name is that of a command, to the forwarder of the host or the next one.
+    /// Whether a name names a command, to the forwarder of the host or the next one.
     pub fn is_command(name: NameView<'_>) -> bool {
         let mut components = name.components().map(|component| (component.kind, component.value));
         let first = components.next();

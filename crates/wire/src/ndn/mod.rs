@@ -29,7 +29,7 @@ pub use object::Metadata;
 pub use tlv::{Signature, frame_length};
 pub use uri::BadUri;
 
-/// Maximum size of an Interest or Data packet, in bytes. The specification has no limit; this is that of public
+/// Maximum size of an Interest or Data packet, in bytes. The specification has no limit; this is the limit of public
 /// forwarders [ndn-cxx: MAX_NDN_PACKET_SIZE].
 pub const LONGEST: usize = 8800;
 

@@ -151,7 +151,7 @@ impl<'a> NameView<'a> {
         Self(&self.0[..components.at()])
     }
 
-    /// The bytes before and after the first component of this type; all bytes are before if there is none.
+    /// The bytes before and after the first component of this type; all bytes are before if there is no such component.
     pub(super) fn around(&self, kind: u32) -> (&'a [u8], &'a [u8]) {
         let mut components = self.components();
         loop {

@@ -94,7 +94,7 @@ fn head(bytes: &[u8]) -> Result<Option<(u32, usize, usize)>, Malformed> {
     let Some((kind, at)) = variable(bytes)? else { return Ok(None) };
     let kind = u32::try_from(kind).ok().filter(|kind| *kind > 0).ok_or(Malformed::Number)?;
     let Some((length, more)) = variable(&bytes[at..])? else { return Ok(None) };
-    // the length cannot exceed that of the container, whatever its type
+    // the length cannot exceed the length of the container, whatever its type
     let length = usize::try_from(length).ok().filter(|length| *length <= u32::MAX as usize);
     Ok(Some((kind, length.ok_or(Malformed::TooLong)?, at + more)))
 }

@@ -85,7 +85,7 @@ fn control_messages_with_numbers_out_of_range_are_refused() {
     assert_eq!(
         ControlMessage::read(&command),
         Err(Malformed::Value),
-        "the number of a prefix is that of a node"
+        "the number of a prefix is the number of a node"
     );
     // more next hops than a command holds
     let count = 8 + 32 + 1 + 1 + 4;

@@ -48,7 +48,7 @@ pub const ABOUT: usize = 512;
 pub struct Datagram<'a> {
     /// Number of the flow.
     pub session: u32,
-    /// Number of the datagram among those of its sender.
+    /// Number of the datagram among the datagrams of its sender.
     pub number: u64,
     /// Its content.
     pub frame: Frame<'a>,
@@ -223,7 +223,7 @@ impl<'a> Frame<'a> {
 
     /// The packet that this datagram, `length` bytes long with its tag, is for a state machine.
     ///
-    /// A segment's size is that of a plain header and its content, as TCP's receiver counts, without the additional
+    /// A segment's size is the size of a plain header and its content, as TCP's receiver counts, without the additional
     /// bytes of acknowledgements.
     pub fn packet(&self, length: usize, envelope: &Envelope) -> Packet {
         let (sent_at, label, header, bytes) = match *self {

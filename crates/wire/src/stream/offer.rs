@@ -14,7 +14,7 @@ pub struct Offer {
     pub params: ParamList,
     /// Transport of the data.
     pub transport: Transport,
-    /// Bytes of a data packet with all its headers, those of IP and UDP too.
+    /// Bytes of a data packet with all its headers, including IP and UDP.
     pub packet: u16,
     /// Data packets are ECN-capable (ECT).
     pub ecn: bool,
