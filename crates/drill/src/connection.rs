@@ -1,5 +1,5 @@
 //! The TCP that is drilled: its sender and its receiver at one end of a connection, in virtual time, and a record of
-//! what leaves.
+//! the packets that leave.
 //!
 //! The sender of `stack` opens connections, so its SYN stands for the SYN-ACK where the other end opens. The sender's
 //! data and the receiver's acknowledgements are one stream of packets here, as on a wire: data carry the
@@ -77,7 +77,7 @@ pub(crate) struct Connection {
     pub(crate) now: Time,
     /// What left and was not compared yet.
     pub(crate) waiting: VecDeque<Departure>,
-    /// Segments in order of their first bytes; that of a segment is never within another.
+    /// Segments in order of their first bytes; the first byte of a segment is never within another.
     pub(crate) segments: Vec<Segment>,
     /// Acknowledgements sent up to this number, from 0.
     acked_there: u64,
@@ -400,7 +400,7 @@ impl Connection {
         self.recent
     }
 
-    /// When the segment left whose time stamp has the value `ticks` more than that of the SYN or SYN-ACK.
+    /// When the segment left whose time stamp exceeds the time stamp of the SYN or SYN-ACK by `ticks`.
     pub(crate) fn sent_at_tick(&self, ticks: u32, tick: Duration) -> Time {
         let first = self.opened.first().copied().unwrap_or(Time::ZERO);
         let near = first + tick * u64::from(ticks);
@@ -478,7 +478,7 @@ impl Connection {
             let Header::Tcp(header) = packet.header else { continue };
             let opens = header.flags.syn;
             let blocks = sequence_numbers(&header.sack, header.ack);
-            // the answer to a SYN is that of the sender; what answers a SYN-ACK is an acknowledgement
+            // the sender answers a SYN; what answers a SYN-ACK is an acknowledgement
             let silent = if opens { !self.active || carried } else { carried && blocks.is_empty() };
             if silent && header.ack <= self.acked_there {
                 continue;

@@ -56,7 +56,7 @@ pub struct Exported {
 /// window wherever it changes.
 ///
 /// The other end opens the connection in the script, and there are no time stamps, so that a kernel measures round-trip
-/// times itself. The script is drilled before it is returned, and the windows are those of that drill.
+/// times itself. The script is drilled before it is returned, and the windows come from that drill.
 ///
 /// # Errors
 ///
@@ -87,7 +87,7 @@ pub fn export(recorded: &Recorded) -> Result<Exported, String> {
     }
     let mut text = head;
     let (mut last, mut held_back, mut open) = (None, None, false);
-    // the drill passes, so that each line has its result; those of the head come first
+    // the drill passes, so that each line has its result; the lines of the head come first
     let first = report.lines.len() - lines.len();
     for (line, result) in lines.iter().zip(&report.lines[first..]) {
         let _ = writeln!(text, "{line}");
@@ -226,7 +226,7 @@ fn is_default(scheme: &str, name: &str, value: &contract::ParamValue) -> bool {
     defaults.iter().any(|(known, default)| known == name && default == value)
 }
 
-/// The events after those of the head, a line each.
+/// The events after the head, a line each.
 fn lines(recorded: &Recorded, shown: usize) -> Result<Vec<String>, String> {
     let config = &recorded.config;
     let packets = &recorded.packets[..shown];

@@ -14,7 +14,7 @@ pub(crate) struct Info<'a> {
     pub(crate) connection: Option<&'a Connection>,
 }
 
-/// The names that are known. Those of the second list are not kept by this TCP.
+/// The names that are known. This TCP does not keep the values of the second list.
 const KNOWN: [&str; 35] = [
     "tcpi_state",
     "tcpi_ca_state",
@@ -119,7 +119,7 @@ impl Names for Info<'_> {
             let known = KNOWN.iter().chain(&NOT_KEPT).copied().chain(CONSTANTS.iter().map(|known| known.0));
             return Lookup::Unknown(match nearest(name, known) {
                 Some(near) => format!("did you mean `{near}`?"),
-                None => "names are those of `struct tcp_info`, such as `tcpi_snd_cwnd`".to_owned(),
+                None => "write a name of `struct tcp_info`, such as `tcpi_snd_cwnd`".to_owned(),
             });
         }
         let Some(connection) = self.connection else {

@@ -32,7 +32,7 @@ pub use script::{Call, Direction, Event, Flags, Packet, Script, Setting, Shell, 
 /// What a program chooses for a drill.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The scheme, instead of that of the script.
+    /// The scheme, instead of the script's.
     pub scheme: Option<String>,
     /// Parameters of the scheme.
     pub params: ParamList,

@@ -133,9 +133,9 @@ pub struct Window {
     pub state: &'static str,
     /// Segments sent and not acknowledged.
     pub unacked: u64,
-    /// Those of them that arrived.
+    /// Segments of `unacked` that arrived.
     pub sacked: u64,
-    /// Those that count as lost, retransmitted or not.
+    /// Segments of `unacked` that count as lost, retransmitted or not.
     pub lost: u64,
     /// Those that were retransmitted and did not arrive.
     pub retransmitted: u64,

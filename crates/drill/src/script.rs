@@ -25,7 +25,7 @@ pub struct Setting {
     pub place: Place,
     /// The name.
     pub name: String,
-    /// The value, empty if there is none.
+    /// The value, empty for a name without one.
     pub value: String,
 }
 

@@ -1,4 +1,4 @@
-//! The settings of the TCP that is drilled: those of Linux by their `sysctl` names, and options of the script.
+//! The settings of the TCP that is drilled: settings of Linux by their `sysctl` names, and options of the script.
 
 use contract::{EcnFeedback, ParamList, ParamValue};
 use stack::tcp::{Config, LossDetection, WindowPacing};
@@ -393,7 +393,7 @@ impl Settings {
         [min, max].into_iter().flatten().collect()
     }
 
-    /// Parameters of the scheme, those of the program last.
+    /// Parameters of the scheme: the script's, then the program's.
     pub(crate) fn params(&self, options: &Options) -> ParamList {
         let mut all = ParamList::new();
         let mut set = |name: &str, value: ParamValue| match all.iter_mut().find(|(known, _)| known == name) {

@@ -26,7 +26,7 @@ pub fn parse(text: &str) -> Result<Script, Problem> {
             Some('-') if cursor.sees("--") => {
                 let option = option(&mut cursor)?;
                 if let Some(event) = script.events.first() {
-                    let hint = format!("it belongs before the first event, in line {}", event.place.line);
+                    let hint = format!("write it before the first event, in line {}", event.place.line);
                     return Err(Problem::new(
                         option.place,
                         format!("option `--{}` comes late", option.name),

@@ -169,7 +169,7 @@ impl Drill<'_> {
         };
         let (closing, no_delay) = (self.closing, self.no_delay);
         let Some(connection) = &mut self.connection else {
-            let hint = "a connection begins with `< S 0:0(0) …`, or with `connect`".to_owned();
+            let hint = "begin the connection with `< S 0:0(0) …`, or with `connect`".to_owned();
             return Err(Outcome::Invalid(
                 place,
                 "the program writes before there is a connection".to_owned(),

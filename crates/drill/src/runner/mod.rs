@@ -2,14 +2,13 @@
 //!
 //! Rules that a real host does not need, because there is no clock and no other end here:
 //!
-//! - **Order.** Timers that expire before an event come before it; those of the same instant after it, as on a host,
-//!   where timers are late.
+//! - **Order.** Timers that expire before an event come before it; timers of the same instant come after it, as on a
+//!   host, where timers are late.
 //! - **Relative times** count from the last event; after a packet that leaves, from its departure.
 //! - **The other end** is read from the first packet with SYN that arrives in the script: its options also hold where
 //!   this end opens.
-//! - **Echoes of time stamps** are those of the script. Where it has none, an arriving acknowledgement echoes what an
-//!   honest receiver would [RFC7323 §4.3], of the last transmission that can have arrived within the minimum round-trip
-//!   time.
+//! - **Echoes of time stamps** are in the script. Where it has none, an arriving acknowledgement echoes what an honest
+//!   receiver would [RFC7323 §4.3], of the last transmission that can have arrived within the minimum round-trip time.
 //! - **Not compared**: PSH, urgent data, windows, options other than SACK, ECN of acknowledgements without payload.
 //! - **The end of a connection** has no equivalent: lines with FIN are skipped, and the script can still pass.
 
@@ -177,7 +176,7 @@ impl Drill<'_> {
 
     // ---- the connection
 
-    /// Makes a connection of what the first packet with SYN from the other end says.
+    /// Makes a connection from the first packet with SYN of the other end.
     fn connect(&mut self, place: Place, active: bool) -> Result<&mut Connection, Outcome> {
         let theirs = self.script.events.iter().find_map(|event| match &event.what {
             What::Packet(Direction::In, packet) if packet.flags.syn => Some(packet),
@@ -408,7 +407,7 @@ fn unfollowed(unfollowed: Unfollowed) -> Outcome {
 
 /// The payload of a segment for a host that says nothing [RFC9293 §3.7.1].
 const DEFAULT_MSS: u64 = 536;
-/// That of an Ethernet with IPv4.
+/// The payload of a segment on an Ethernet with IPv4.
 const OUR_MSS: u64 = 1460;
 /// The option with time stamps, in bytes.
 const TIME_STAMPS: u64 = 12;
