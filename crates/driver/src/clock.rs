@@ -5,7 +5,8 @@ use std::time::{Instant, SystemTime};
 use nix::poll::PollFd;
 use units::{Duration, Time};
 
-/// Zero of the clocks of sessions: 1 January 2024 UTC, so that those of two hosts differ little, and numbers are small.
+/// Zero of the clocks of sessions: 1 January 2024 UTC, so that the clocks of two hosts differ little, and numbers are
+/// small.
 const EPOCH: std::time::Duration = std::time::Duration::from_secs(1_704_067_200);
 /// The longest wait at a time, in nanoseconds: an hour.
 const MAX_WAIT_NS: u64 = 3_600_000_000_000;

@@ -16,8 +16,8 @@ pub trait Platform {
     /// Waits until a datagram may have arrived, or until `until`.
     fn wait(&mut self, until: Time);
 
-    /// Receives datagrams, as many as have arrived and fit into `batch`, which is cleared first. Returns false if there
-    /// were none.
+    /// Receives datagrams, as many as have arrived and fit into `batch`, which is cleared first. Returns false if no
+    /// datagram had arrived.
     fn receive(&mut self, batch: &mut Batch) -> bool;
 
     /// Sends a GSO batch of datagrams.

@@ -40,7 +40,7 @@ impl FromDatagrams {
     ///
     /// # Errors
     ///
-    /// Those of the system.
+    /// An error of the system.
     pub fn address(&self) -> io::Result<SocketAddr> {
         self.socket.local_addr()
     }

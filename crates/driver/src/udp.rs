@@ -234,7 +234,7 @@ impl Platform for Udp {
 impl Port {
     fn new(socket: UdpSocket) -> io::Result<Self> {
         let state = UdpSocketState::new(UdpSockRef::from(&socket))?;
-        // quinn-udp 0.6.3 asks for time stamps and has room for 96 bytes of what comes beside a datagram: with them the
+        // quinn-udp 0.6.3 asks for time stamps and has room for 96 bytes of ancillary data: with time stamps the
         // congestion mark of datagrams that came joined would be cut off
         #[cfg(target_os = "linux")]
         nix::sys::socket::setsockopt(&socket, nix::sys::socket::sockopt::ReceiveTimestampns, &false)?;

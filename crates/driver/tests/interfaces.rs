@@ -26,7 +26,7 @@ fn a_group_without_a_route_and_an_unknown_interface_are_errors_before_anything_i
             "the loopback interface carries no groups"
         );
         assert!(udp.check_route(group("[ff12::77]:9601")).is_err(), "a link-local group needs a zone");
-        let refused = |name, ipv6| Interface::named(name, ipv6).expect_err("there is none");
+        let refused = |name, ipv6| Interface::named(name, ipv6).expect_err("the interface does not exist");
         assert_eq!(refused("eth77", true), "eth77: there is no such interface; there are lo");
         assert!(refused("192.0.2.1", true).contains("name or number"), "{}", refused("192.0.2.1", true));
         ip("link add bare type veth peer name other");
