@@ -65,8 +65,8 @@ pub(crate) struct Gates {
     by_port: Vec<bool>,
     /// Whether the flow is between live endpoints.
     live: Vec<bool>,
-    /// Whether the datagrams of the flow describe packets: those of live endpoints, except transport stacks, whose
-    /// bytes are real.
+    /// Whether the datagrams of the flow describe packets: the datagrams of live endpoints do, except the datagrams of
+    /// transport stacks, whose bytes are real.
     described: Vec<bool>,
     /// State machines of nodes, which live endpoints may address.
     machines: BTreeMap<NodeId, Address>,
@@ -169,7 +169,7 @@ impl Gates {
             return None;
         }
         if let Some(group) = wire::group_of(packet.destination) {
-            // the number of a group is that of its flow
+            // the number of a group is the number of its flow
             let (flow, to) = (FlowId(group.0), Destination::group(group));
             let ends = self.ends.get(flow.index())?.as_ref()?;
             let sends = ends.cast == Cast::Multicast && ends.sender.node == from;

@@ -19,7 +19,7 @@ pub trait Platform {
     /// when it watched the devices, because it may pause before.
     fn wait(&mut self, until: Time, ready: &mut Vec<usize>) -> Time;
 
-    /// Reads the next packet of a device into `buffer`. Returns its length; `None` if there is none.
+    /// Reads the next packet of a device into `buffer`. Returns its length; `None` if no packet waits.
     fn receive(&mut self, device: usize, buffer: &mut [u8]) -> Option<usize>;
 
     /// Sends a packet to a device. Returns false if the device rejected it.

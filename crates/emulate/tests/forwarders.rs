@@ -318,7 +318,7 @@ impl Seen {
         ports.map(|port| port.counts.dropped).sum()
     }
 
-    /// Prints the results, with those of the simulator in brackets.
+    /// Prints the results, with the simulator's in brackets.
     fn send_feedback(&self, scheme: &str, words: &str, report: &lab::Report, case: &Case) {
         eprintln!(
             "{scheme}: {words}; {} marks ({}), {} dropped ({}), at most {} bytes queued; 99 % within {}",

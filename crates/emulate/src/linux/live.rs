@@ -2,7 +2,7 @@
 //! thread beside the loop.
 //!
 //! A state machine is driven as in a simulation: it receives an input, its output is sent, and it returns its next
-//! deadline. Only clock and network are those of the host.
+//! deadline. Only clock and network are the host's.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};

@@ -36,7 +36,7 @@ pub(super) struct Namespace {
 }
 
 impl Namespace {
-    /// Makes a namespace with a name that ends in that of its node.
+    /// Makes a namespace with a name that ends in the name of its node.
     pub(super) fn new(node: &str) -> Result<Self, Error> {
         // several runs of one process can have nodes with the same name
         let number = MADE.fetch_add(1, Ordering::Relaxed);

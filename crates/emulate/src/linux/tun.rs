@@ -42,7 +42,7 @@ impl Tun {
         })
     }
 
-    /// Reads the next packet; `None` if there is none.
+    /// Reads the next packet; `None` if no packet waits.
     pub(super) fn receive(&mut self, buffer: &mut [u8]) -> Option<usize> {
         self.0.recv(buffer).ok()
     }

@@ -126,7 +126,7 @@ fn a_congestion_control_that_the_kernel_lacks_is_refused() {
     let plan = plan(&PAIR.replace("kernel = \"reno\"", "kernel = \"no_such\"\nscheme = \"reno\""));
     let error =
         emulate::run(&plan.blueprint, &Settings::default(), &Control::default(), Observers::default());
-    let message = error.expect_err("there is none").to_string();
+    let message = error.expect_err("no kernel has it").to_string();
     assert!(message.contains("no congestion control `no_such`") && message.contains("reno"), "{message}");
     assert_eq!(names(), Vec::<String>::new());
 }
@@ -479,7 +479,7 @@ fn connections_of_quic_stacks_complete_over_sockets_as_in_virtual_time() {
         }
         assert_eq!(outcome.trace.receivers[0].meter.goodput_bytes, 500_000, "{stack}");
         assert!(outcome.accuracy.endpoints.percentile(0.99).is_some(), "its deadlines were measured");
-        // no packet is longer than those of virtual time, and the queue has dropped some
+        // no packet is longer than in virtual time, and the queue has dropped some
         let flow = &outcome.trace.flows[0];
         assert!(flow.meter.count(contract::Count::Retransmits) > 0, "{stack}: {:?}", flow.meter);
         let run = lab::run(&plan, &Control::default());

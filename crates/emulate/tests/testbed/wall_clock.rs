@@ -192,7 +192,7 @@ fn a_group_known_by_name_works_over_sockets() {
     );
 }
 
-/// The same for a minute each.
+/// A minute of each of four groups in both worlds, which agree on all but TFMCC.
 #[test]
 #[ignore = "takes four minutes"]
 fn both_agree_over_a_minute() {
