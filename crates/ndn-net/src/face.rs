@@ -58,7 +58,7 @@ impl<C: Transport> Face<C> {
         Traffic { unfinished: self.reassembly.lost(), ..self.traffic }
     }
 
-    /// Passes received packets with their link headers to `take`, some at a time. Returns false if there were none.
+    /// Passes received packets with their link headers to `take`, some at a time. Returns false if none had arrived.
     pub fn receive(
         &mut self,
         take: &mut dyn FnMut(&LinkHeader, &Packet<'_>),

@@ -362,7 +362,7 @@ fn arrived(segment: u64, data: &Data<'_>, header: &LinkHeader) -> Packet {
     packet_of(Header::Data(content), data.packet().len() as u32, header, ecn)
 }
 
-/// The address of the consumer, and that of the forwarder: another node as far as it knows.
+/// The address of the consumer, and the address of the forwarder: another node as far as the consumer knows.
 const ME: Address = Address { node: NodeId(0), endpoint: EndpointId(0) };
 const FORWARDER: Address = Address { node: NodeId(1), endpoint: EndpointId(0) };
 

@@ -2,8 +2,8 @@
 //! forwarder ([`forwarder`]).
 //!
 //! The consumer is `stack::ndn::Consumer` with any scheme of the catalogue, driven by the wall clock instead of the
-//! simulator's. The packets are those of `wire::ndn`, which other NDN programs use. A [`Transport`] moves frames: real
-//! sockets ([`connect`]), or a simulated network in tests.
+//! simulator's. The packets have the format of `wire::ndn`, which other NDN programs use. A [`Transport`] moves frames:
+//! real sockets ([`connect`]), or a simulated network in tests.
 
 mod capture;
 mod discovery;

@@ -34,8 +34,8 @@ pub(super) enum Insertion {
 const MAX_HELD: usize = 64 << 20;
 
 impl<'w> ReorderBuffer<'w> {
-    /// Writes to `out`. With `digest` the SHA-256 of the whole is computed as well, which takes as long again as that
-    /// of every segment.
+    /// Writes to `out`. With `digest` the SHA-256 of the whole is computed as well, which takes as long again as the
+    /// SHA-256 of every segment.
     pub(super) fn new(out: &'w mut dyn Write, digest: bool) -> Self {
         let digest = digest.then(Sha256::new);
         Self { out, next: 0, early: BTreeMap::new(), buffered_bytes: 0, written: 0, digest }

@@ -239,7 +239,7 @@ const ROOM: usize = 256 << 10;
 const BATCH: usize = 64;
 /// Requested size of the socket buffer.
 const KERNEL_BUFFER: usize = 4 << 20;
-/// Maximum frame over UDP: that of ndnd, which leaves space for tunnels in 1500 bytes [ndnd: fw, default_mtu].
+/// Maximum frame over UDP: as in ndnd, it leaves space for tunnels in 1500 bytes [ndnd: fw, default_mtu].
 const UDP_FRAME: usize = 1420;
 /// Maximum bytes that wait for the forwarder to read.
 const MAX_WAITING: usize = 4 << 20;

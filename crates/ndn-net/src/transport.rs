@@ -14,7 +14,7 @@ pub trait Transport {
     /// Waits until a frame may have arrived, or until `until`.
     fn wait(&mut self, until: Time);
 
-    /// Passes received frames to `take`, some at a time. Returns false if there were none.
+    /// Passes received frames to `take`, some at a time. Returns false if none had arrived.
     fn receive(&mut self, take: &mut dyn FnMut(&[u8])) -> Result<bool, TransportError>;
 
     /// Sends a frame. If the system does not accept it now, it waits for [`Transport::flush`]. Returns false if there
@@ -33,7 +33,7 @@ pub trait Transport {
     /// Whether the other end is on this host in the view of the forwarder.
     fn is_local(&self) -> bool;
 
-    /// Addresses of both ends; `None` if there are none, as of a stream. For captures.
+    /// Addresses of both ends; `None` for a transport without addresses, such as a stream. For captures.
     fn ends(&self) -> Option<(SocketAddr, SocketAddr)> {
         None
     }

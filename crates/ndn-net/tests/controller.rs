@@ -224,7 +224,7 @@ impl Ended {
         self.stats.agent.as_ref().expect("it has one")
     }
 
-    /// Of what came, the share that came over the second link.
+    /// The share of the received bytes that came over the second link.
     fn second(&self) -> f64 {
         self.bytes_in[1] as f64 / self.bytes_in.iter().sum::<u64>() as f64
     }

@@ -88,7 +88,7 @@ fn a_file_goes_through_two_forwarders() {
     assert!(!socket_path("near").exists() && !socket_path("far").exists(), "the sockets are removed");
 }
 
-/// Three hosts in a row with MIRCC: the rate of Interests is that of the slower link.
+/// Three hosts in a row with MIRCC: the rate of Interests is the rate of the slower link.
 #[test]
 fn a_consumer_in_the_process_asks_through_a_router() {
     let entry = schemes::find("mircc").expect("it is in the catalogue");

@@ -1,4 +1,5 @@
-//! The NDN forwarder as a process: that of `stack`, with a strategy and a link part of the catalogue, over real faces.
+//! The NDN forwarder as a process: the forwarder of `stack`, with a strategy and a link part of the catalogue, over
+//! real faces.
 //!
 //! [`Node`] is the forwarder without a clock or sockets: frames in, frames out. Its state machine decides as in the
 //! simulator. The driver maps the numbers of its packets to names (`names.rs`), routes (`routes.rs`), received

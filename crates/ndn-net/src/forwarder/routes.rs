@@ -33,8 +33,8 @@ struct Route {
 }
 
 impl Route {
-    /// Its next hops. With next hops of a controller, those of programs on this host keep their costs, and those of the
-    /// settings have lower priority than the controller's.
+    /// Its next hops. If a controller gave next hops, the hops of programs on this host keep their costs, and the hops
+    /// of the settings have lower priority than the controller's.
     fn next_hops(&self) -> Vec<NextHop> {
         let of = |maker: Maker| self.hops.iter().filter(move |hop| hop.maker == maker).map(|hop| hop.next);
         let mut hops: Vec<NextHop> = of(Maker::Controller).collect();
@@ -90,7 +90,7 @@ impl Routes {
         self.all.len()
     }
 
-    /// The number of the longest prefix of `name` with a route; that of the root if there is none.
+    /// The number of the longest prefix of `name` with a route; the number of the root if no prefix has one.
     pub(super) fn find(&self, name: NameView<'_>) -> NameId {
         let mut at = name;
         loop {
@@ -115,7 +115,7 @@ impl Routes {
     ) -> bool {
         let hop = Hop { next, maker, expires };
         if let Some(route) = self.all.get_mut(prefix.bytes()) {
-            // routes of a controller exist beside those of others
+            // routes of a controller exist beside the routes of others
             let same = |other: Maker| (other == Maker::Controller) == (maker == Maker::Controller);
             route.hops.retain(|known| known.next.face != next.face || !same(known.maker));
             route.hops.push(hop);
@@ -237,7 +237,8 @@ impl Routes {
         changed
     }
 
-    /// All routes for the state machine. A prefix of a controller without next hops inherits those of the prefix above.
+    /// All routes for the state machine. A prefix of a controller without next hops inherits the next hops of the
+    /// prefix above.
     pub(super) fn table(&self) -> Vec<(NameId, Vec<NextHop>)> {
         let hops = |prefix: &[u8]| {
             let with_hops = self.above(prefix, |above| !above.hops.is_empty());
@@ -339,7 +340,7 @@ mod tests {
         assert!(add(&mut routes, "/film", hop(6, 0), Time::ZERO));
         assert_eq!(table(&routes, id).last(), Some(&hop(6, 0)), "its cost is the minimum");
         assert_eq!((routes.number_of(NameId(40)), routes.number_of(NameId(9))), (Some(id), None));
-        // another controller: its earlier routes are removed, and those of the settings are restored
+        // another controller: the earlier controller's routes are removed, and the routes of the settings are restored
         let other = name("/other");
         assert_eq!(routes.set_controller_prefixes(&[(NameId(1), view(&other), Vec::new())], Time::ZERO), 0);
         assert_eq!(table(&routes, id), [hop(1, 1), hop(2, 7), hop(6, 0)]);

@@ -12,7 +12,7 @@ use wire::ndn::{LONGEST_FRAME, Name};
 /// The settings of a forwarder.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The strategy: a built-in one, or that of a scheme.
+    /// The strategy: a built-in one, or a scheme's.
     pub strategy: String,
     /// Its parameters.
     pub strategy_params: ParamList,
@@ -57,7 +57,7 @@ pub struct LinkSettings {
     pub delay: Duration,
     /// Maximum frame size in bytes, without UDP and IP headers.
     pub mtu: usize,
-    /// Marks by queued bytes, in addition to those of a link part; `None` for none.
+    /// Marks by queued bytes, in addition to the marks of a link part; `None` for none.
     pub marks: Option<MarkSettings>,
 }
 
@@ -86,7 +86,7 @@ pub struct MarkSettings {
 }
 
 impl Default for MarkSettings {
-    /// Those of NFD [NFD: congestion marking].
+    /// The marks of NFD [NFD: congestion marking].
     fn default() -> Self {
         Self { above: Bytes::new(65_536), interval: Duration::from_millis(100) }
     }

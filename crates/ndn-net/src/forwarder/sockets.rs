@@ -344,7 +344,7 @@ fn hold(stream: &UnixStream, max: Option<usize>) -> usize {
     nix::sys::socket::getsockopt(stream, nix::sys::socket::sockopt::SndBuf).unwrap_or(0)
 }
 
-/// Listens at a path. The socket file of a killed forwarder is replaced; that of a running one is not.
+/// Listens at a path. The socket file of a killed forwarder is replaced; the file of a running one is not.
 fn listen_at(path: &Path) -> std::io::Result<UnixListener> {
     let listener = match UnixListener::bind(path) {
         Err(error) if error.kind() == ErrorKind::AddrInUse && UnixStream::connect(path).is_err() => {

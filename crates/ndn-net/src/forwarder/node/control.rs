@@ -200,7 +200,7 @@ mod tests {
         };
         // the first of equals at the beginning, whatever the settings prefer
         assert!(!node.prefer(film, &[NextHop { face: FaceId(0), cost: 1 }]));
-        assert_eq!(give(&mut node, &mut attached, hops(&[6, 8])), (0, 0), "of equals the present one stays");
+        assert_eq!(give(&mut node, &mut attached, hops(&[6, 8])), (0, 0), "of equals the current one stays");
         assert_eq!(give(&mut node, &mut attached, hops(&[6])), (1, 0));
         // what is not here: a link that is elsewhere, a prefix, a route to a node
         assert_eq!(give(&mut node, &mut attached, hops(&[4])), (1, 1));

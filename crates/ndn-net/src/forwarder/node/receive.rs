@@ -132,7 +132,8 @@ impl Node {
         }
     }
 
-    /// Whether a face has reached its limit of pending requests, or that of all strangers.
+    /// Whether a face has reached its limit of pending requests, or is a stranger and all strangers have reached
+    /// theirs.
     fn is_crowded(&self, face: FaceId) -> bool {
         let (limits, pending_counts) = (&self.settings.limits, self.table.pending_counts());
         pending_counts.of(face) >= limits.pending_face
