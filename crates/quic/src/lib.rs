@@ -9,7 +9,7 @@
 //! ```
 //!
 //! A type such as [`Cubic`] or [`Cvihis`] is the configuration of one scheme. It makes a controller for each path of
-//! each connection. Its parameters are those of the catalogue, with the same names, defaults and sources:
+//! each connection. It has the parameters of the scheme in the catalogue, with the same names, defaults and sources:
 //!
 //! ```
 //! use thalweg_quic::{Cubic, schemes::cubic};
@@ -24,8 +24,8 @@
 //!
 //! - **Units.** A window scheme counts in segments. A segment is the largest UDP payload that the path carries. When
 //!   the stack finds another maximum, the window keeps its number of segments. [`Cvihis`] and [`Tfrc`] count in bytes;
-//!   their rates include the QUIC header, and not those of UDP and IP.
-//! - **Minimum window.** Two datagrams [RFC9002 §7.2]. The initial window is that of RFC 9002 §7.2 unless the scheme
+//!   their rates include the QUIC header, and not the headers of UDP and IP.
+//! - **Minimum window.** Two datagrams [RFC9002 §7.2]. The initial window is the one of RFC 9002 §7.2 unless the scheme
 //!   has its own.
 //! - **Acknowledgements.** A window scheme receives each packet of an ACK frame by itself, so that slow start adds the
 //!   acknowledged bytes [RFC9002 §7.3.1].
@@ -115,7 +115,7 @@ pub trait QuicScheme: ParamTable + Clone + Send + Sync + 'static {
     /// The catalogue entry.
     const SCHEME: Scheme;
 
-    /// Whether it counts in segments, whatever their size. Otherwise it counts in bytes, and its rates are those of the
+    /// Whether it counts in segments, whatever their size. Otherwise it counts in bytes, and its rates are rates on the
     /// wire.
     const IN_SEGMENTS: bool;
 
@@ -222,7 +222,7 @@ macro_rules! schemes {
         /// Names of the schemes, as in the catalogue.
         pub const NAMES: &[&str] = &[$(stringify!($window),)* $(stringify!($stream),)*];
 
-        /// The scheme called `name`; `None` if there is none.
+        /// The scheme called `name`; `None` for an unknown name.
         fn find<B: Build>(
             name: &str,
             given: &[(String, ParamValue)],

@@ -11,9 +11,9 @@ use units::{Bytes, Duration, Time};
 
 /// Both parts of a stream scheme at the sender.
 ///
-/// A packet that is acknowledged has arrived, at the instant `sent + delay`, where the delay is that of [`Ack::delay`]:
-/// a round-trip time in QUIC. Lost packets are passed to the receiver's part when they are detected. Its feedback
-/// reaches the sender's part at once.
+/// A packet that is acknowledged has arrived, at the instant `sent + delay`, where the delay is [`Ack::delay`]: a
+/// round-trip time in QUIC. Lost packets are passed to the receiver's part when they are detected. Its feedback reaches
+/// the sender's part at once.
 #[derive(Clone, Debug)]
 pub struct AtSender<S, R> {
     sender: S,
@@ -125,8 +125,8 @@ impl<S: SenderAlgorithm, R: ReceiverAlgorithm> CongestionControl for AtSender<S,
         self.receive_at(arrived_at, cx, |receiver, cx| receiver.on_data(&arrival, cx));
     }
 
-    /// The oldest packets in flight are lost, until their bytes are those of the event. A mark counts as the loss of
-    /// the newest packet that arrived [RFC3168 §5].
+    /// The oldest packets in flight are lost, until their bytes add up to the bytes of the event. A mark counts as the
+    /// loss of the newest packet that arrived [RFC3168 §5].
     fn on_congestion(&mut self, event: &Congestion, cx: &mut Cx<'_>) {
         self.start(cx);
         if event.cause == Cause::Mark
