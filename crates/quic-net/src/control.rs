@@ -61,7 +61,7 @@ pub struct Progress {
     /// Paced schemes: packets that arrived after one that was sent later; at the sender, by the last report of the
     /// receiver.
     pub reordered: AtomicU64,
-    /// Those of them that had been declared lost.
+    /// Packets of `reordered` that had been declared lost.
     pub late: AtomicU64,
     /// Rate that the congestion controller and the limit of the sender allow, in bit/s; 0 for no limit.
     pub allowed_bps: AtomicU64,

@@ -1,6 +1,6 @@
 //! Frames of a session: records of its control stream, and the content of its DATAGRAM frames (RFC 9221).
 //!
-//! `docs/reference/wire-formats.md` shows each byte. Numbers are big-endian; a *varint* is that of RFC 9000 §16. The
+//! `docs/reference/wire-formats.md` shows each byte. Numbers are big-endian; a *varint* is as in RFC 9000 §16. The
 //! decoders accept any input.
 
 use std::net::{IpAddr, SocketAddr};
@@ -54,7 +54,7 @@ pub enum Record {
     HasKey { epoch: u32 },
     /// From the receiver: whether packets of the group arrive.
     GroupReception(bool),
-    /// From the receiver of a paced flow: packets that arrived after one sent later, and those of them that had been
+    /// From the receiver of a paced flow: packets that arrived after one sent later, and how many of them had been
     /// declared lost.
     Reordering { reordered: u64, late: u64 },
 }
@@ -73,7 +73,7 @@ const GROUP_RECEPTION: u8 = 11;
 const REORDERING: u8 = 12;
 
 impl Record {
-    /// Appends the record: a byte for its kind, two for the length of what follows, and that.
+    /// Appends the record: a byte for its kind, two for the length of its content, and the content.
     pub fn write(&self, out: &mut Vec<u8>) {
         let start = out.len();
         out.extend([0; 3]);
@@ -240,7 +240,7 @@ pub struct Malformed;
 
 /// Maximum bytes of the name of a folder.
 const FOLDER: usize = 255;
-/// Flags of an offer: another object follows; a number of what is not sent follows.
+/// Flags of an offer: another object follows; the number of omitted entries follows.
 const MORE: u8 = 1;
 const HAS_OMITTED: u8 = 2;
 

@@ -1,7 +1,7 @@
 //! Multicast groups: their sender, and packets to a group: header, AEAD under the key of an epoch, and their reception.
 //!
-//! The sender distributes a secret per epoch over the QUIC connections of the group's receivers. The packet protection
-//! is that of QUIC [RFC9001 §5]: AES-128-GCM, the header as associated data, and a nonce of the packet number and an
+//! The sender distributes a secret per epoch over the QUIC connections of the group's receivers. Packets are protected
+//! as in QUIC [RFC9001 §5]: AES-128-GCM, the header as associated data, and a nonce of the packet number and an
 //! initialization vector of the epoch. Since every member has that secret, a signature of the sender is in each packet.
 
 mod packet;

@@ -1,8 +1,8 @@
 //! Logs of connections, for qlog: sent and received datagrams, inputs of the congestion controller, and its window and
 //! rate.
 //!
-//! A connection with a log sends the same packets as one without. The events are those of [`stack::log`], at the times
-//! of the platform.
+//! A connection with a log sends the same packets as one without. The events have the types of [`stack::log`] and the
+//! times of the platform.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;

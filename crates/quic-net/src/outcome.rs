@@ -37,7 +37,7 @@ pub enum End {
 /// Counters of a session. Sizes are in bytes.
 #[derive(Clone, Debug)]
 pub struct Stats {
-    /// When the first session was opened; [`Time::NEVER`] if there was none.
+    /// When the first session was opened; [`Time::NEVER`] before that.
     pub opened_at: Time,
     /// When an end first closed a session, or the other end timed out.
     pub ended_at: Time,
@@ -114,7 +114,7 @@ impl Traffic {
 pub struct Discarded {
     /// Not of this format.
     pub malformed: u64,
-    /// Of an unknown session, or from another address than that of the session.
+    /// Of an unknown session, or from another address than the session's.
     pub strangers: u64,
     /// With a wrong tag, or in a group with a wrong signature: forged or damaged.
     pub forged: u64,

@@ -301,7 +301,7 @@ impl<'a> Receiving<'a> {
             if matches {
                 return;
             }
-            // that of an earlier object, which was empty
+            // the stream is an earlier object's, which was empty
             *incoming = None;
         }
     }

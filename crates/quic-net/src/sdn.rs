@@ -1,9 +1,9 @@
 //! An SDN controller and its agents over real sockets.
 //!
-//! The state machines are those of `stack::sdn`, the app is that of a scheme, and they decide as in the simulator.
-//! [`control`] runs the controller as a process; it is configured with a network, and agents connect to it. An agent is
-//! in a forwarder; its end of the connection is [`SouthboundChannel`]. The southbound channel is a QUIC connection (RFC
-//! 9000); [`wire::sdn`] has its messages.
+//! The state machines of `stack::sdn` and the app of a scheme decide as in the simulator. [`control`] runs the
+//! controller as a process; it is configured with a network, and agents connect to it. An agent is in a forwarder; its
+//! end of the connection is [`SouthboundChannel`]. The southbound channel is a QUIC connection (RFC 9000);
+//! [`wire::sdn`] has its messages.
 
 mod controller;
 mod southbound;

@@ -103,7 +103,7 @@ pub(crate) struct Sending {
     failed: Option<String>,
     /// Data of earlier objects that receivers had accepted, by the measure of [`Outgoing`].
     earlier_progress: u64,
-    /// The last report of the receiver of this session: packets that were overtaken, and those of them that had been
+    /// The last report of the receiver of this session: packets that were overtaken, and how many of them had been
     /// declared lost.
     reordering: (u64, u64),
 }

@@ -35,7 +35,7 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 /// quinn's own retransmissions soon become rare, and the peer may start to listen at any time.
 const RECONNECT_INTERVAL: Duration = Duration::from_secs(1);
 const MAX_DOUBLINGS: u32 = 2;
-/// Maximum number of connections at a server, except that of the session.
+/// Maximum number of connections at a server, in addition to the session's.
 const MAX_CONNECTIONS: usize = 16;
 
 /// What runs in a session: a sender or a receiver.
@@ -201,7 +201,7 @@ pub(crate) struct Session<'a, A> {
     control: &'a Control,
     pins: Arc<Pins>,
     client: Option<Client>,
-    /// The secret of the client: of this end, or at a server that of the client that it serves.
+    /// The secret of the client, which is this end, or at a server the client that it serves.
     client_secret: [u8; 32],
     connections: Vec<ConnectionState>,
     /// The connection of the session.

@@ -78,7 +78,7 @@ pub struct Scheme {
     pub params: ParamList,
     /// The initial mode, if it has modes.
     pub mode: Option<String>,
-    /// Bytes of a data packet with all headers, those of IP and UDP too.
+    /// Bytes of a data packet with all headers, including IP and UDP.
     pub packet: u16,
     /// Whether data packets are ECN-capable.
     pub ecn: bool,

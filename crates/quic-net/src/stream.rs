@@ -65,7 +65,7 @@ impl SendStream {
         self.blocked = false;
     }
 
-    /// Reads the next bytes of the source. Returns false if there are none.
+    /// Reads the next bytes of the source. Returns false if none are ready.
     fn read(&mut self, source: &mut dyn ByteSource, context: &mut SessionContext<'_>) -> bool {
         let ready = source.ready(context.now).saturating_sub(self.written);
         let length = usize::try_from(ready).map_or(PIECE, |ready| ready.min(PIECE));

@@ -1,4 +1,5 @@
-//! TLS 1.3 by rustls and *ring* (RFC 8446, RFC 9001): both ends present a certificate, and each pins that of its peer.
+//! TLS 1.3 by rustls and *ring* (RFC 8446, RFC 9001): both ends present a certificate, and each pins the certificate of
+//! its peer.
 //!
 //! If the environment variable `SSLKEYLOGFILE` names a file, the secrets of each connection are appended to it, so that
 //! Wireshark can decrypt a capture.

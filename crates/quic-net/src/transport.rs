@@ -18,8 +18,8 @@ pub const OUTER: [u16; 2] = [28, 48];
 const SEND_WINDOW: u64 = 16 << 20;
 /// Maximum bytes of DATAGRAM frames in a send or receive buffer.
 const DATAGRAM_BUFFER: usize = 4 << 20;
-/// Unidirectional streams that the peer may have open: that of the current object, and those of earlier objects whose
-/// end has not arrived.
+/// Unidirectional streams that the peer may have open: one for the current object, and one for each earlier object
+/// whose end has not arrived.
 const STREAMS: u32 = 4;
 /// Payload of a UDP datagram that every path of QUIC carries [RFC9000 §14].
 pub(crate) const MIN_PAYLOAD: u16 = 1200;
@@ -58,8 +58,8 @@ pub(crate) fn transport(limits: &Limits, send_config: &SendConfig) -> TransportC
     let mut config = TransportConfig::default();
     let window = VarInt::from_u32(limits.window);
     let mut discovery = MtuDiscoveryConfig::default();
-    // many losses can look like those of a path that carries shorter packets only: longer ones are then tried again, at
-    // once
+    // many losses can look like the losses of a path that carries shorter packets only: longer ones are then tried
+    // again, at once
     discovery.upper_bound(send_config.payload.max(MIN_PAYLOAD)).black_hole_cooldown(StdDuration::ZERO);
     if send_config.fixed {
         // only the length that the scheme needs

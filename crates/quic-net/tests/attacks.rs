@@ -29,8 +29,8 @@ fn open() -> Credentials {
     Credentials::insecure([1; 32])
 }
 
-/// An observer sees every datagram and injects others, from its own address and those of both ends: old datagrams,
-/// changed ones, reflected ones, noise. The transfer is not affected.
+/// An observer sees every datagram and injects others, from its own address and the addresses of both ends: old
+/// datagrams, changed ones, reflected ones, noise. The transfer is not affected.
 #[test]
 fn injected_datagrams_change_nothing() {
     for scheme in ["cubic", "cvihis"] {
@@ -321,7 +321,7 @@ fn a_server_does_not_amplify() {
             return Vec::new();
         }
         let mut arrivals = vec![in_flight.clone()];
-        // long headers only: those of the handshake
+        // long headers only: packets of the handshake
         if in_flight.from == a && in_flight.bytes[0] & 0x80 != 0 {
             for again in 0..20 {
                 *sums.entry("from the victim").or_default() += bytes;

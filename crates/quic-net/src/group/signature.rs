@@ -4,7 +4,7 @@
 //! Every member has the key that encrypts packets, so that a packet that can be decrypted may be a member's. Each
 //! therefore contains a proof that it is the sender's: the signature, and the hashes by which the receiver computes the
 //! root of the tree from the packet alone. A packet is verified when it arrives, whichever others are lost; the
-//! signature of a tree is verified once. The tree is that of Wong and Lam (Digital Signatures for Flows and Multicasts,
+//! signature of a tree is verified once. The tree is as in Wong and Lam (Digital Signatures for Flows and Multicasts,
 //! IEEE/ACM Transactions on Networking 7(4), 1999), with SHA-256 shortened to 128 bits.
 
 use ring::digest::{Context, SHA256};
@@ -21,7 +21,7 @@ const SIGNATURE: usize = 64;
 /// Bytes of the proof at the end of a packet's content: the hashes beside its path, lowest first, its place, and the
 /// signature.
 pub const PROOF: u16 = (LEVELS * HASH + 1 + SIGNATURE) as u16;
-/// Roots that are remembered, for packets that overtake those of the tree before.
+/// Roots that are remembered, for packets that overtake packets of the tree before.
 const ROOTS: usize = 4;
 /// What stands before the root in the signed message.
 const PURPOSE: &[u8] = b"thalweg group packets";
@@ -221,7 +221,8 @@ mod tests {
             prop_assert_eq!(verifier.verify(header(11 + at as u64), &packets[at]), None);
             prop_assert_eq!(Verifier::new(Signer::new(&[2; 32]).public_key()).verify(header(10 + at as u64), &packets[at]), None);
             prop_assert_eq!(verifier.verify(header(10 + at as u64), &packets[at]), Some(&contents[at][..]));
-            // the tree is known now: what is not in it is refused all the same, except a changed signature of a known root
+            // the tree is known now: a packet that is not in it is still refused, unless only the signature of a known
+            // root is changed
             let known = verifier.verify(header(10 + at as u64), &changed).is_some();
             prop_assert_eq!(known, flipped > contents[at].len() + LEVELS * HASH);
             for (other, content) in packets.iter().zip(&contents).enumerate().filter(|(other, _)| *other != at).map(|(_, pair)| pair) {

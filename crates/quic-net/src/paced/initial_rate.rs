@@ -1,4 +1,4 @@
-//! The initial rate of a live stream: that of its content, if the scheme's source leaves the initial rate open.
+//! The initial rate of a live stream: the rate of its content, if the scheme's source leaves the initial rate open.
 //!
 //! A scheme that starts far below the rate of a live stream drops data at their deadline before the rate has grown. The
 //! rate of the content is therefore measured first, and becomes the parameter `initial_rate`, up to the initial window
@@ -12,7 +12,7 @@ use units::{Bytes, Duration, Rate, UnitText};
 
 /// Packets in the first round trip [RFC6928 §2].
 const INITIAL_WINDOW: u64 = 10;
-/// Factor by which the rate exceeds that of the content, to send what waited during the measurement: 5/4.
+/// Factor by which the initial rate exceeds the rate of the content, to send what waited during the measurement: 5/4.
 const HEADROOM: (u128, u128) = (5, 4);
 /// Name of the parameter.
 const NAME: &str = "initial_rate";

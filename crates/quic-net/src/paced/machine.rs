@@ -50,7 +50,7 @@ pub struct PacedMachine {
     outbox: Vec<Packet>,
     /// Content of the packet that is being assembled.
     buffer: Vec<u8>,
-    /// Data packets sent in all sessions, their bytes and those of their content.
+    /// Data packets sent in all sessions, their bytes, and the bytes of their content.
     counted: [u64; 3],
 }
 

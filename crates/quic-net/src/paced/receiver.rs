@@ -31,7 +31,7 @@ pub(crate) struct PacedReceiver {
     /// Number of the newest packet, and bytes before it.
     newest: (u64, u64),
     outbox: Vec<Packet>,
-    /// Data packets received in all sessions, their bytes and those of their content.
+    /// Data packets received in all sessions, their bytes, and the bytes of their content.
     counted: [u64; 3],
 }
 
@@ -161,7 +161,7 @@ impl PacedReceiver {
         self.machine.as_ref().map_or(Time::NEVER, |machine| machine.wake())
     }
 
-    /// Packets of this session that were overtaken, and those of them that had been declared lost.
+    /// Packets of this session that were overtaken, and how many of them had been declared lost.
     pub(crate) fn reordering(&self) -> (u64, u64) {
         let count = |what| self.machine.as_ref().map_or(0, |machine| machine.meter.count(what));
         (count(Count::Reordered), count(Count::Late))

@@ -21,7 +21,7 @@ use crate::{Discarded, End, code};
 
 /// Interval at which the status is published and a stop is checked.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
-/// Maximum number of connections beyond those of nodes, for agents that reconnect before a timeout.
+/// Maximum number of connections beyond one per node, for agents that reconnect before a timeout.
 const SPARE: usize = 16;
 
 /// Runs a controller at the address of `platform` until it is stopped. Returns its status.
@@ -376,8 +376,7 @@ impl<'a> ControllerLoop<'a> {
             let mut bytes = Vec::new();
             task.write(&mut bytes);
             let mut stream = connection.send_stream(stream);
-            // an agent's flow control has room for the longest task; without it there is none, and the connection has
-            // no use
+            // an agent's flow control has room for the longest task; a connection without that room has no use
             let _ = stream.write(&bytes);
             let _ = stream.finish();
         }

@@ -231,7 +231,7 @@ impl SouthboundChannel {
         self.machine.as_ref()
     }
 
-    /// Begins with a task and those of its `ports` that exist, in ascending order. Earlier commands are forgotten.
+    /// Begins with a task; `ports` are its ports that exist, in ascending order. Earlier commands are forgotten.
     pub fn begin(&mut self, task: &Task, ports: &[PortId]) {
         let Task { period, detection, phase, .. } = *task;
         let config = Config { period, detection, phase, ..Config::default() };

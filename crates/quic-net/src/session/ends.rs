@@ -92,7 +92,7 @@ impl<A: Application> Session<'_, A> {
         self.closing = Some((end, now));
     }
 
-    /// A connection was lost that was not that of the session.
+    /// A connection was lost that was not the session's.
     fn on_failed_attempt(&mut self, lost: &ConnectionError, now: Time) {
         let Some(client) = &mut self.client else { return };
         client.next_at = now + RECONNECT_INTERVAL;

@@ -33,8 +33,8 @@ pub struct Group {
 /// the same one, also from another process with its secret ([`Settings::client_secret`]): it counts once, with its last
 /// end.
 ///
-/// Errors are the outcome's end: [`End::Failed`] if the address is not that of a group, the scheme cannot be used or
-/// the sizes are out of range; [`End::Silent`] if all receivers timed out, [`End::Unanswered`] if none connected.
+/// Errors are the outcome's end: [`End::Failed`] if the address is not a group's, the scheme cannot be used or the
+/// sizes are out of range; [`End::Silent`] if all receivers timed out, [`End::Unanswered`] if none connected.
 pub fn send(
     settings: &Settings,
     group: &Group,
