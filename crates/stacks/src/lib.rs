@@ -4,7 +4,7 @@
 //!
 //! The sender is a client that uploads on one stream, the receiver is its server. A stack is sans-IO: it takes
 //! datagrams and instants, and gives datagrams and deadlines. It implements [`Stack`], and [`ends`] drives it. Instants
-//! are those of the simulator, after an arbitrary origin; a stack may use differences only. Random numbers of the
+//! come from the simulator's clock, after an arbitrary origin; a stack may use differences only. Random numbers of the
 //! stack, of its connection ids and of TLS come from the endpoint's stream. A run is therefore a function of the
 //! scenario and its seed.
 //!

@@ -88,8 +88,8 @@ pub trait Stack: Send + Sized + 'static {
     /// Closes the connection.
     fn close(&mut self, now: Instant);
 
-    /// The server: passes the sizes of what has arrived in order to `take`; whether the stream ended since the last
-    /// call.
+    /// The server: passes the sizes of the pieces that have arrived in order to `take`. Returns whether the stream
+    /// ended since the last call.
     fn read(&mut self, take: impl FnMut(u64)) -> bool;
 
     /// What the stack counts; `None` without a connection.

@@ -100,7 +100,7 @@ fn check(config: &Config) -> Result<(), ParamError> {
         return error("frame_rate", format!("{frame_rate} frames per second"), "1 to 240");
     }
     if *mtu < MIN_MTU {
-        let message = format!("packets of {mtu} are smaller than those of str0m");
+        let message = format!("packets of {mtu} are smaller than str0m's");
         return error("mtu", message, "at least 1178 B");
     }
     Ok(())

@@ -1,8 +1,8 @@
 //! TLS 1.3 (RFC 8446, 9001) by rustls and *ring*, with every random number from a stream of the simulator.
 //!
-//! Sizes on the wire are those of a server that authenticates with an Ed25519 key as raw public key (RFC 7250), and
+//! Sizes on the wire are as with a server that authenticates with an Ed25519 key as raw public key (RFC 7250), and
 //! sends two session tickets. Keys, signatures and ciphers are real. *ring* draws ephemeral keys from the operating
-//! system and offers no other source, so X25519 is that of `x25519-dalek` here.
+//! system and offers no other source, so X25519 is from `x25519-dalek` here.
 
 use std::cell::Cell;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What of noq's interface differs from that of quinn.
+//! What of noq's interface differs from quinn's.
 
 use std::any::Any;
 use std::net::SocketAddr;
@@ -87,7 +87,7 @@ pub(crate) fn write(stream: &mut SendStream<'_>, content: Bytes) -> Option<usize
     stream.write_chunks(&mut &mut [content][..]).ok()
 }
 
-/// Those of the one path.
+/// The counters of the only path.
 pub(crate) fn counters(connection: &mut Connection) -> Option<Counters> {
     let stats = connection.path_stats(PathId::ZERO)?;
     let metrics = connection.congestion_state(PathId::ZERO)?.metrics();

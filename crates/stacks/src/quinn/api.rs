@@ -1,4 +1,4 @@
-//! What of quinn's interface differs from that of noq.
+//! What of quinn's interface differs from noq's.
 
 use std::any::Any;
 use std::net::SocketAddr;

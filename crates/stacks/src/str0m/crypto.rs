@@ -128,7 +128,7 @@ struct Gcm(LessSafeKey);
 
 impl Gcm {
     fn new(algorithm: &'static Algorithm, key: &[u8]) -> Self {
-        Self(LessSafeKey::new(UnboundKey::new(algorithm, key).expect("the length is that of the algorithm")))
+        Self(LessSafeKey::new(UnboundKey::new(algorithm, key).expect("the length is the algorithm's")))
     }
 
     fn seal(&self, iv: [u8; 12], aad: &[u8], input: &[u8], output: &mut [u8]) -> Result<(), CryptoError> {

@@ -1,7 +1,7 @@
 //! DTLS 1.2 (RFC 6347, 5764) by dimpl, with every random number from a stream of the simulator.
 //!
-//! dimpl uses a seed for values that are not secret, and draws ephemeral keys from the operating system; X25519 is that
-//! of `x25519-dalek` here. Signatures are deterministic [RFC6979].
+//! dimpl uses a seed for values that are not secret, and draws ephemeral keys from the operating system; X25519 is from
+//! `x25519-dalek` here. Signatures are deterministic [RFC6979].
 
 use std::fmt;
 use std::sync::Arc;

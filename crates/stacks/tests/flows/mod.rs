@@ -213,7 +213,7 @@ fn unknown_controllers_and_wrong_parameters_are_refused() {
         size: Bytes::UNLIMITED,
         flow_control: FlowControl::default(),
     };
-    // those of quinn and noq draw from the operating system
+    // the controllers `bbr` and `bbr3` of quinn and noq draw from the operating system
     for random in ["bbr", "bbr3"] {
         let own = ends(&config(Controller::Own(random.to_owned())), None).map(|_| ());
         assert_eq!(own.map_err(|error| error.name), Err("controller".to_owned()));
