@@ -148,7 +148,7 @@ impl Assembly {
         Ok(())
     }
 
-    /// Drops coded symbols of the highest blocks while there are too many. Returns false if those of `block` were
+    /// Drops coded symbols of the highest blocks while there are too many. Returns false if the symbols of `block` were
     /// dropped. The lowest block keeps its symbols, so that it becomes complete eventually.
     fn make_room(&mut self, block: u32) -> bool {
         let mut retained = true;
@@ -237,7 +237,7 @@ impl Open {
     }
 }
 
-/// The parameters of the code for one block of `symbols` symbols; block numbers are not those of RFC 6330.
+/// The parameters of the code for one block of `symbols` symbols; block numbers differ from RFC 6330.
 pub(crate) fn code(symbols: u16, symbol_bytes: usize) -> ObjectTransmissionInformation {
     let length = u64::from(symbols) * symbol_bytes as u64;
     ObjectTransmissionInformation::new(length, symbol_bytes as u16, 1, 1, 1)

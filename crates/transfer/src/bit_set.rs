@@ -26,7 +26,7 @@ impl BitSet {
         *word = if is_in { *word | bit } else { *word & !bit };
     }
 
-    /// The first number from `from` on that is in the set, or that is not; the bound if there is none.
+    /// The first number from `from` on that is in the set, or that is not; the bound if no number is.
     pub(crate) fn next(&self, from: u32, is_in: bool) -> u32 {
         let mut at = from;
         while at < self.bound {

@@ -1,7 +1,7 @@
 //! A file as a byte stream of whole blocks, for windowed schemes: each block after its number. The state machine
 //! retransmits lost data, so that there is no coding.
 //!
-//! The receiver first reports its state, and the missing blocks follow, those of hashes first. A block with a wrong
+//! The receiver first reports its state, and the missing blocks follow, blocks of hashes first. A block with a wrong
 //! hash is reported as missing again, and is retransmitted at the end of the stream.
 
 use std::collections::{BTreeMap, VecDeque};

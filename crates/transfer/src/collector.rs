@@ -95,7 +95,7 @@ impl Collector {
         self.count(0);
     }
 
-    /// Counts stored bytes, and those of a block that is being received.
+    /// Counts stored bytes, and the bytes of a block that is being received.
     pub(crate) fn count(&mut self, coming: usize) {
         let arrived = self.work.as_ref().map_or(0, |work| work.arrived());
         self.progress = self.progress.max(arrived + coming as u64);

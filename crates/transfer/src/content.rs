@@ -95,8 +95,8 @@ pub trait Payload: Send {
     /// A message of a receiver arrived.
     fn on_message(&mut self, from: EndpointId, now: Time, message: &[u8]);
 
-    /// An increasing measure of what receivers have taken, in any unit; patience counts from its last increase. `None`
-    /// if unknown.
+    /// An increasing measure of the content that receivers have taken, in any unit; patience counts from its last
+    /// increase. `None` if unknown.
     fn progress(&self) -> Option<u64> {
         None
     }
@@ -191,8 +191,8 @@ pub trait ByteSource: Send {
     /// A message of the receiver arrived.
     fn on_message(&mut self, from: EndpointId, now: Time, message: &[u8]);
 
-    /// An increasing measure of what the receiver has taken, in any unit; patience counts from its last increase.
-    /// `None` if unknown.
+    /// An increasing measure of the content that the receiver has taken, in any unit; patience counts from its last
+    /// increase. `None` if unknown.
     fn progress(&self) -> Option<u64> {
         None
     }

@@ -13,9 +13,9 @@ const PROBE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The requests of a receiver.
 ///
-/// A receiver that loses at most half of what it is sent is limited by its window only: each report that confirms half
-/// of the requested symbols renews it. One that has not done so for a second gets a few symbols in a second, until it
-/// confirms these.
+/// A receiver that loses at most half of the symbols sent to it is limited by its window only: each report that
+/// confirms half of the requested symbols renews it. One that has not done so for a second gets a few symbols in a
+/// second, until it confirms these.
 #[derive(Debug)]
 pub(crate) struct Credit {
     max: u64,

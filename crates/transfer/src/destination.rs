@@ -7,7 +7,7 @@ use super::identity::Identity;
 
 /// The destination of received data.
 pub enum Destination {
-    /// A folder; the name is that of the sender or another one.
+    /// A folder; the name is the sender's or another one.
     Folder {
         /// The folder, which must exist.
         path: PathBuf,

@@ -111,7 +111,7 @@ impl Placed {
     /// # Errors
     ///
     /// A folder exists and is no folder, such as a symbolic link, or cannot be made; or the file system takes one of
-    /// the names for that of another folder or file of this transfer.
+    /// the names for the name of another folder or file of this transfer.
     pub fn enter(&mut self, into: &Path, folders: &[String], name: &str) -> Result<PathBuf, TransferError> {
         if let Some((file, sent_as)) = self.last.take()
             && let Ok(found) = fs::symlink_metadata(&file)

@@ -45,7 +45,7 @@ pub struct Fountain {
     symbol: u16,
     /// Blocks whose source symbols have all been sent, and that a receiver may lack.
     sent: BTreeMap<u32, Block>,
-    /// Those of them that receivers have requested.
+    /// Blocks of `sent` that receivers have requested.
     requested: BTreeSet<u32>,
     /// Blocks that a receiver may lack, in turn, for times without requests.
     unconfirmed: Vec<u32>,

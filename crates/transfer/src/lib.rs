@@ -6,9 +6,9 @@
 //!
 //! | object | with a paced scheme | with a windowed scheme |
 //! | --- | --- | --- |
-//! | a file | [`Fountain`] over a [`FileStore`], received by a [`Collector`] | [`BlockSource`], received by a [`BlockSink`] |
-//! | standard input, complete | [`Fountain`] over a [`PipeStore`] | [`Bytes`], received by a [`Reassembly`] |
-//! | standard input, with a deadline | [`LiveStream`], received by a [`Playout`] | – |
+//! | a file | [`Fountain`] over a [`FileStore`], to a [`Collector`] | [`BlockSource`], to a [`BlockSink`] |
+//! | standard input, complete | [`Fountain`] over a [`PipeStore`] | [`Bytes`], to a [`Reassembly`] |
+//! | standard input, with a deadline | [`LiveStream`], to a [`Playout`] | – |
 //!
 //! This crate uses neither sockets nor a clock: time and packets are inputs, so that tests lose, duplicate and reorder
 //! them. Memory is bounded by constants, for any file size and any input.

@@ -69,7 +69,8 @@ struct Peer {
     late: u64,
 }
 
-/// Estimate of the time that a piece takes on a path beyond that of the fastest one, as for a retransmission timeout.
+/// Estimate of the time that a piece takes on a path beyond the time of the fastest piece, as for a retransmission
+/// timeout.
 #[derive(Clone, Copy, Debug)]
 struct PathDelay {
     last: Duration,

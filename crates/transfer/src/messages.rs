@@ -157,7 +157,7 @@ pub(crate) struct Report {
     pub(crate) limit: u32,
     /// Number of complete and verified blocks.
     pub(crate) complete: u32,
-    /// Incomplete blocks: those of hashes first, then in order.
+    /// Incomplete blocks: blocks of hashes first, then in order.
     pub(crate) missing: Vec<MissingSymbols>,
 }
 

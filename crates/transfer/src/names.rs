@@ -68,7 +68,7 @@ pub(crate) fn with_suffix(name: &str, suffix: &str) -> String {
     format!("{}{hash}{suffix}", &name[..end])
 }
 
-/// Maximum length of a name, which is that of file systems.
+/// Maximum length of a name in bytes, as in most file systems.
 pub const MAX_BYTES: usize = 255;
 /// Digits of a hash in a name.
 const HASH_DIGITS: usize = 16;

@@ -54,7 +54,7 @@ pub(crate) fn reopen(path: &Path) -> Result<File, TransferError> {
 /// Opens the file of an earlier attempt, or creates it.
 ///
 /// # Errors
-/// Those of [`create`] and [`reopen`].
+/// As from [`create`] and [`reopen`].
 pub(crate) fn create_or_reopen(path: &Path) -> Result<File, TransferError> {
     match create(path) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => reopen(path),
@@ -150,7 +150,7 @@ impl Spool {
     /// The stream has ended: the file gets its final name, which is returned.
     ///
     /// # Errors
-    /// Those of [`publish`].
+    /// As from [`publish`].
     pub(crate) fn finish(&self) -> Result<&Path, TransferError> {
         publish(&self.file, &self.part, &self.target, self.replace)?;
         Ok(&self.target)

@@ -29,7 +29,7 @@ pub(crate) struct ObjectReceiver {
     pub(crate) manifest: Manifest,
     /// Complete and verified blocks.
     complete: CompletedBlocks,
-    /// Of a file: stored blocks, those of them that are not verified yet, and those of an earlier attempt.
+    /// Of a file: stored blocks, stored blocks that are not verified yet, and blocks of an earlier attempt.
     present: BitSet,
     unchecked: BitSet,
     from_earlier: BitSet,

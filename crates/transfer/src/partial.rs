@@ -34,7 +34,7 @@ struct Paths {
 /// Existing files at the destination.
 #[derive(Debug)]
 pub(crate) enum Found {
-    /// No complete file. The blocks are those of an earlier attempt.
+    /// No complete file. The blocks are from an earlier attempt.
     Room(Partial, CompletedBlocks),
     /// A file of this name and length, which may have the same content.
     Complete(File, PathBuf),
@@ -190,7 +190,8 @@ fn metadata(path: &Path) -> Result<Option<fs::Metadata>, TransferError> {
     }
 }
 
-/// The blocks of an earlier attempt for the same object; `None` if there was none. The file `state` is then at its end.
+/// The blocks of an earlier attempt for the same object; `None` without an earlier attempt. The file `state` is then at
+/// its end.
 ///
 /// A stream is the same only while the sender that began it runs: its number is random. Its blocks are all of one
 /// length.

@@ -179,8 +179,8 @@ impl Read for Pauses {
     }
 }
 
-/// What the transport accepted is not what the receiver has: until it reports everything, the pause is not that of the
-/// program.
+/// What the transport accepted is not what the receiver has: until it reports everything, the pause is not the
+/// program's.
 #[test]
 fn a_pause_is_that_of_the_program_when_the_receiver_has_everything() {
     let (finished, paused) = channel();

@@ -70,7 +70,7 @@ impl Snapshot {
         self.path.is_some() || self.complete_receivers > 0
     }
 
-    /// Adds the counters of a later object. Receivers, name and path are those of the later one.
+    /// Adds the counters of a later object. Receivers, name and path are the later object's.
     fn add(&mut self, later: Self) {
         let sum = |a: [u64; 3], b: [u64; 3]| [0, 1, 2].map(|n| a[n] + b[n]);
         let mut notes = std::mem::take(&mut self.notes);

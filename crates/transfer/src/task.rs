@@ -28,7 +28,7 @@ pub struct Task {
     pub deadline: Option<Duration>,
     /// A limit of the rate.
     pub rate: Option<Rate>,
-    /// Bytes of a data packet with all headers, those of IP and UDP too.
+    /// Bytes of a data packet with all headers, including IP and UDP.
     pub packet: u16,
     /// Bytes of a packet that prove its sender, in packets to a group.
     pub proof: u16,

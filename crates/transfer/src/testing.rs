@@ -29,7 +29,7 @@ impl Folder {
         path
     }
 
-    /// Names of what is in it, in order.
+    /// Names of its entries, in order.
     pub(crate) fn names(&self) -> Vec<String> {
         let entries = std::fs::read_dir(&self.0).expect("the folder is there");
         let mut names: Vec<String> = entries

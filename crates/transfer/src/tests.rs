@@ -177,7 +177,7 @@ fn a_receiver_that_was_killed_goes_on_where_it_was() {
     assert!(sent.snapshot().sent[2] > 0, "blocks of which nothing was left came again as they are");
 }
 
-/// A fountain of what a program wrote, all of which has been read.
+/// A fountain of the bytes that a program wrote, all of which have been read.
 fn fountain_of_a_program(bytes: &[u8]) -> (Fountain, Arc<Tally>) {
     let tally = Arc::new(Tally::default());
     let from = Box::new(std::io::Cursor::new(bytes.to_vec()));

@@ -38,7 +38,8 @@ pub(crate) fn split(hasher: &blake3::Hasher) -> Leaf {
     (std::array::from_fn(|n| hash[n]), std::array::from_fn(|n| possession[n]))
 }
 
-/// Combines the proof of a block with those of others, in any order. The sum cannot be computed without each of them.
+/// Combines the proof of a block with the proofs of others, in any order. The sum cannot be computed without each of
+/// them.
 pub(crate) fn add(possession: &mut [u8; HASH], of: &[u8; HASH]) {
     possession.iter_mut().zip(of).for_each(|(byte, of)| *byte ^= of);
 }
