@@ -4,10 +4,10 @@
 usage: parts.py [PART ...]
 
 A part is in the bottleneck of a dumbbell of ten TCP flows with SACK, or in every link of a chain of ten links with random
-traffic at 80 % of their rate. Impairments are rare, so that TCP's recovery has a small part in the cost. Counts are those of
-callgrind, of the second half of a run: set-up and start do not count, and other load on the machine has no effect. It fails
-if a part takes more than 30 per cent more than drop-tail in one of the two. It needs the installed package, release build,
-and valgrind.
+traffic at 80 % of their rate. Impairments are rare, so that TCP's recovery has a small part in the cost. Callgrind
+counts in the second half of a run: set-up and start do not count, and other load on the machine has no effect. It fails if
+a part takes more than 30 per cent more than drop-tail in one of the two. It needs the installed package, release build, and
+valgrind.
 """
 
 from __future__ import annotations

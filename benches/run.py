@@ -5,7 +5,7 @@ usage: run.py [--runs=N] [--no-peer] [--no-emulator] [--instructions | --instruc
 
 Prints a table and writes FILE (out/bench.json): rows of workload, packet_hops, cpu_s, packet_hops_per_cpu_s,
 peak_rss_bytes, peer_ratio, ns3_ratio, ns3_peak_rss_bytes; and how the emulator performs at 105 000 packets a second, in
-real time, where it may make network namespaces. CPU seconds and memory are those of the whole process, set-up included;
+real time, where it may make network namespaces. CPU seconds and memory are of the whole process, set-up included;
 the median of the runs is quoted, and each run of ours stands beside one of ns-2, and for s10 to s1k and fat trees a
 shorter one of ns-3. Counts of instructions and cache misses (callgrind, shorter runs) are compared with
 benches/instructions.json and may not grow by more than two per cent. A cache miss is a read or write that neither the

@@ -3,12 +3,12 @@
 
 usage: scale.py [--rounds N] [--only=NAME,NAME] [--draw]
 
-Each workload runs for two durations. The cost of a packet-hop is the difference of their CPU times over that of their
-packet-hops, so that set-up does not count; the set-up is what remains of the shorter one. All workloads run in each of N
-rounds (5), and each CPU time is the minimum of all rounds, so that a minute in which the machine is slow does not count for
-one workload only. After each run, results replace those of the same program and workload in benches/scale.json. `--draw`
-only draws docs/images/scale-*.svg from that file, and writes the tables after `<!-- scale: NAME -->` in docs/scale.md and
-README.md.
+Each workload runs for two durations. The cost of a packet-hop is the difference of their CPU times over the difference of
+their packet-hops, so that set-up does not count; the set-up is what remains of the shorter one. All workloads run in each
+of N rounds (5), and each CPU time is the minimum of all rounds, so that a minute in which the machine is slow does not
+count for one workload only. After each run, results replace earlier ones of the same program and workload in
+benches/scale.json. `--draw` only draws docs/images/scale-*.svg from that file, and writes the tables after
+`<!-- scale: NAME -->` in docs/scale.md and README.md.
 """
 
 from __future__ import annotations

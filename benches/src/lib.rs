@@ -358,10 +358,10 @@ pub fn world(name: &str, duration: Option<Duration>) -> Option<World> {
 }
 
 /// Routers in a ring with chords, half as many consumers and a tenth as many producers at nodes of their own, all of
-/// them under ndnSieve with its controller; all links 10 Mbit/s, those of the controller apart.
+/// them under ndnSieve with its controller; all links 10 Mbit/s, except the controller's.
 ///
 /// With `sparse` above 1 there are fewer consumers and producers by this factor, and each consumer asks one of the
-/// producers around it, so that traffic and lengths of paths are those of a ring that is smaller by this factor.
+/// producers around it, so that traffic and lengths of paths are as in a ring that is smaller by this factor.
 pub fn controlled(count: usize, sparse: usize, duration: Duration) -> Blueprint {
     const CHORD: usize = 14;
     let producers = count / 10 / sparse;

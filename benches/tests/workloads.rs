@@ -121,8 +121,8 @@ fn a_group_by_name_moves_the_packets_of_the_same_stream_over_ip() {
     assert!(router.forwarded_packets.abs_diff(64 * 4000) < 64 * 8, "{}", router.forwarded_packets);
 }
 
-/// Thousands of links and of events that wait are enough for the calendar of events, and for requests of what the next
-/// events need.
+/// Thousands of links and of events that wait are enough for the calendar of events, and for requests of the memory
+/// that the next events need.
 #[test]
 fn a_large_network_has_the_order_of_events_of_a_small_one() {
     let seconds = Duration::from_secs(2);

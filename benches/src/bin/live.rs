@@ -6,8 +6,8 @@
 //! BYTES is the length of a datagram, without headers of IP and UDP. MBPS is the rate of a paced scheme, where it has
 //! `initial_rate`, `min_rate` and `max_rate` (MCA: then it does not move); windowed schemes take what they get. Prints
 //! one JSON line. Rates are of datagrams, headers of IP and UDP left out; `goodput` is content that arrived. Processor
-//! time is that of the two threads, system calls included; on loopback the sender's calls do the receiver's part of the
-//! kernel's work too.
+//! time is the sum of the two threads, system calls included; on loopback the sender's calls do the receiver's part of
+//! the kernel's work too.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;

@@ -5,11 +5,11 @@
 //! usage: windows f8p|f8i|f16p|f16i SECONDS
 //!
 //! Counts the arrivals of packets in each half and window, measures the CPU time of a packet-hop without windows, the
-//! time of a barrier of two threads that spin, and that of merging: each thread writes down its arrivals of a window,
-//! and then one puts those of both in the order of a run with one thread, as the digest needs it. Prints one JSON line.
-//! `bound` is the speedup of two threads that share nothing: all arrivals, over the sum of the larger half of each
-//! window. `with_barriers` includes the barriers, `with_merge` the merge as well. None includes packets that pass
-//! between the halves, nor events of endpoints.
+//! time of a barrier of two threads that spin, and the time of merging: each thread writes down its arrivals of a
+//! window, and then one thread puts the arrivals of both in the order of a run with one thread, as the digest needs it.
+//! Prints one JSON line. `bound` is the speedup of two threads that share nothing: all arrivals, over the sum of the
+//! larger half of each window. `with_barriers` includes the barriers, `with_merge` the merge as well. None includes
+//! packets that pass between the halves, nor events of endpoints.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -78,7 +78,7 @@ fn main() {
     );
 }
 
-/// The half of each node of a fat tree: that of its pod; core switches in turn.
+/// The half of each node of a fat tree: its pod's half; core switches in turn.
 fn halves(blueprint: &Blueprint) -> Vec<usize> {
     let number = |name: &str| -> usize {
         let digits = name.trim_start_matches(|c: char| c.is_ascii_alphabetic());
@@ -106,8 +106,8 @@ struct Cause {
     place: u32,
 }
 
-/// Time on the clock, per arrival, of merging the halves after each window, with the two barriers that this needs. That
-/// of the fastest of [`MERGES`], because the others contain what else the machine does.
+/// Time on the clock, per arrival, of merging the halves after each window, with the two barriers that this needs. It
+/// is the minimum of [`MERGES`] runs, because the others contain what else the machine does.
 fn merge_ns(windows: &[[u64; 2]], halves: &[Vec<Arrival>; 2]) -> f64 {
     let meeting = Meeting::default();
     let logs = [Mutex::new(Vec::new()), Mutex::new(Vec::new())];
