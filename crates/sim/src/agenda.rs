@@ -191,7 +191,7 @@ impl Agenda {
         }
     }
 
-    /// Removes the earliest event; `None` if there is none.
+    /// Removes the earliest event; `None` if no event is left.
     #[inline(always)]
     pub(crate) fn pop(&mut self) -> Option<(Time, AgendaEvent)> {
         let key = match &mut self.calendar {
@@ -221,7 +221,7 @@ impl Agenda {
         }
     }
 
-    /// The time of the earliest event; [`Time::NEVER`] if there is none.
+    /// The time of the earliest event; [`Time::NEVER`] if no event is left.
     pub(crate) fn next(&self) -> Time {
         let near = match &self.calendar {
             Some(calendar) => calendar.first().unwrap_or(ABSENT),

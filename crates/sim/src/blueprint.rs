@@ -78,7 +78,7 @@ pub struct IcnSpec {
 /// The forwarders and producers of named data.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NdnSpec {
-    /// Nodes with a forwarder, sorted; they include those of consumers and producers. Interests and Data use links
+    /// Nodes with a forwarder, sorted; they include the nodes of consumers and producers. Interests and Data use links
     /// between two of them.
     pub nodes: Vec<NodeId>,
     /// The tree of names.
@@ -95,9 +95,9 @@ pub struct NdnSpec {
     pub link_params: ParamList,
     /// Settings of forwarders.
     pub config: ndn::Config,
-    /// Content stores that differ from that of `config`.
+    /// Content stores that differ from the store of `config`.
     pub stores: Vec<(NodeId, ndn::Store)>,
-    /// Next hops that replace those of the metric.
+    /// Next hops that replace the metric's.
     pub routes: Vec<NameRoute>,
 }
 
@@ -304,7 +304,7 @@ pub struct AppSpec {
 pub enum FlowEmulation {
     /// TCP of the kernel with this congestion control.
     Kernel(String),
-    /// The same state machines over UDP sockets, in real time.
+    /// State machines as in the simulation, over UDP sockets, in real time.
     Live,
     /// Commands, one or both: the sender's is started with the flow, the receivers' at the beginning.
     Commands {
@@ -478,7 +478,7 @@ pub enum Change {
 pub struct Record {
     /// Interval of samples; zero for none.
     pub every: Duration,
-    /// Names of series: those of [`crate::SERIES`], and those that endpoints offer by [`contract::Cx::probe`].
+    /// Names of series: names of [`crate::SERIES`], and names that endpoints offer by [`contract::Cx::probe`].
     pub series: Vec<String>,
     /// The flows whose senders and receivers have series, in order; `None` for all.
     pub flows: Option<Vec<FlowId>>,
@@ -486,8 +486,8 @@ pub struct Record {
     pub events: bool,
     /// Whether every drop is recorded as an event, see [`crate::DROP_EVENTS`].
     pub drops: bool,
-    /// Whether the distributions of the times that packets wait in queues are kept, and those of one-way delays in
-    /// large networks too, see [`crate::MANY_RECEIVERS`].
+    /// Whether the distributions of the times that packets wait in queues are kept, and the distributions of one-way
+    /// delays in large networks too, see [`crate::MANY_RECEIVERS`].
     pub distributions: bool,
     /// The time, from its start up to and without its end, in which each packet is recorded at the end of each link,
     /// and each drop.
@@ -525,7 +525,7 @@ impl Blueprint {
         }
     }
 
-    /// Number of endpoints: those of flows, and the producers of named data.
+    /// Number of endpoints: the endpoints of flows, and the producers of named data.
     pub(crate) fn endpoints(&self) -> usize {
         let producers = self.ndn.as_ref().map_or(0, |ndn| ndn.producers.len());
         producers + self.flows.iter().map(|flow| 1 + flow.to.len()).sum::<usize>()

@@ -39,7 +39,7 @@ pub(crate) fn agenda(blueprint: &Blueprint) -> Agenda {
         flow.to.iter().map(move |receiver| (receiver, late))
     });
     for (index, (receiver, late)) in (0u32..).zip(receivers) {
-        // those of late flows are made with their flow, and listen then
+        // receivers of late flows are made with their flow, and listen then
         if !late {
             agenda.push(receiver.start, AgendaEvent::new(Kind::ToggleReceiver, index));
         }
@@ -345,7 +345,7 @@ pub(crate) fn check(blueprint: &Blueprint) -> Result<(), ParamError> {
     let wrong =
         |clock: &ClockSpec| !exists(clock.node) || std::mem::replace(&mut clocked[clock.node.index()], true);
     if blueprint.clocks.iter().any(wrong) {
-        return refuse("clocks", "clocks are those of nodes that exist, each at most once");
+        return refuse("clocks", "clocks name nodes that exist, each at most once");
     }
     check_names(blueprint, exists)?;
     check_named_data(blueprint, exists)?;

@@ -112,8 +112,8 @@ impl RateTrace {
         })
     }
 
-    /// The trace with a propagation delay that changes at these times, in addition to that of its link. A bit has the
-    /// delay of the instant at which it leaves; it does not overtake those before it.
+    /// The trace with a propagation delay that changes at these times, in addition to the delay of its link. A bit has
+    /// the delay of the instant at which it leaves; it does not overtake those before it.
     ///
     /// Errors: the first time must be zero, each above the one before it, and the last before the end of the period.
     pub fn with_delays(mut self, delays: &[(Duration, Duration)]) -> Result<Self, &'static str> {

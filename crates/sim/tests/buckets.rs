@@ -32,8 +32,8 @@ fn policed(trace: &Trace) -> u64 {
 
 #[test]
 fn a_policer_passes_the_burst_and_then_its_rate() {
-    // a packet takes 1000 tokens, 500 come per ms: with 3000 at the start, those of 0, 1, 2, 3 and 4 ms pass (at 4 ms
-    // 1000 are left), then every second
+    // a packet takes 1000 tokens, 500 come per ms: with 3000 at the start, the packets of 0, 1, 2, 3 and 4 ms pass (at
+    // 4 ms 1000 are left), then every second
     let mut net = net(ms(101), 100);
     net.links[0].forward.policer = Some(bucket(4000, 3000));
     let trace = run(&net);
@@ -48,8 +48,8 @@ fn a_policer_passes_the_burst_and_then_its_rate() {
 
 #[test]
 fn a_shaper_delays_what_a_policer_drops() {
-    // the burst passes those of 0 … 4 ms at once; packet n ≥ 4 leaves when 1000 (n + 1) = 3000 + 500 t, at t = 2 n − 4
-    // ms
+    // the burst passes the packets of 0 … 4 ms at once; packet n ≥ 4 leaves when 1000 (n + 1) = 3000 + 500 t, at
+    // 2 n − 4 ms
     let mut net = net(ms(41), 100);
     net.links[0].forward.shaper = Some(bucket(4000, 3000));
     let trace = run(&net);
@@ -71,7 +71,7 @@ fn a_full_queue_before_a_shaper_drops() {
     assert_eq!(port.backlog_max, 5);
     assert_eq!(port.sent_packets, 500);
     assert_eq!(port.drops[DropReason::QueueFull as usize], 1000 - 500 - 5);
-    // its capacity is that of the shaper: 4 Mbit in a second
+    // its capacity is the rate of the shaper: 4 Mbit in a second
     assert_eq!(port.capacity_bits, 4_000_000);
 }
 

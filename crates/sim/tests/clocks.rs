@@ -15,7 +15,7 @@ use crate::{at_ms, ms, run};
 
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// The same network with an error in the clock of one node.
+/// A network with an error in the clock of one node.
 fn with(print: &Blueprint, node: NodeId, offset: Offset, drift: Drift) -> Blueprint {
     let mut print = print.clone();
     print.clocks.push(ClockSpec { node, offset, drift });

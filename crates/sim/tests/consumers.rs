@@ -138,7 +138,7 @@ fn a_coarse_clock_makes_bursts_of_a_steady_consumer() {
     };
     let (exact, coarse) = (with(Duration::ZERO), with(ms(100)));
     assert_eq!(exact.flows[0].sent_packets, 10_000);
-    // Interests generated after the last tick are still held at the end; that of 20 s itself leaves
+    // Interests generated after the last tick are still held at the end; the Interest of 20 s itself leaves
     assert!((9_950..=10_001).contains(&coarse.flows[0].sent_packets), "{}", coarse.flows[0].sent_packets);
     let backlog = |trace: &Trace| trace.ports[0].backlog_max;
     assert_eq!(backlog(&exact), 0);

@@ -11,8 +11,8 @@ fn at(seconds: u64) -> Time {
     Time::ZERO + Duration::from_secs(seconds)
 }
 
-/// The paper's test network: left hosts, a router, a bottleneck, a router, right hosts. Delays are those of the hosts'
-/// links.
+/// The paper's test network: left hosts, a router, a bottleneck, a router, right hosts. Only the hosts' links have
+/// delays.
 struct Net {
     print: Blueprint,
     routers: [NodeId; 2],
@@ -86,7 +86,7 @@ fn mean(trace: &Trace, flow: FlowId, name: &str, from: u64, to: u64) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// Rate of the real-time mode relative to that of a NewReno connection, both with this round-trip time.
+/// Rate of the real-time mode relative to the rate of a NewReno connection, both with this round-trip time.
 fn against_reno(capacity_kbps: u64, rtt_ms: u64, seed: u64) -> f64 {
     let capacity = Rate::from_kbps(capacity_kbps);
     let mut net = net(200, 50, capacity, 50);

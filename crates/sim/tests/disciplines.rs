@@ -130,7 +130,8 @@ fn seen(mut trace: Trace) -> String {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 100, rng_seed: RngSeed::Fixed(18), failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// A FIFO plans its transmissions, and a discipline is served when something happens at its port. Both are the same queue, event by event.
+    /// A FIFO plans its transmissions, and a discipline is served when something happens at its port. Both are the same
+    /// queue, event by event.
     #[test]
     fn a_discipline_with_one_class_is_the_fifo(mut net in random_plan()) {
         for port in ports(&mut net) {
@@ -146,8 +147,8 @@ proptest! {
         prop_assert_eq!(seen(run(&net)), seen(fifo));
     }
 
-    /// To record drops at their instants, disciplines are served at each departure, as they are for routers that observe them. That changes
-    /// neither what they do nor the order of events.
+    /// To record drops at their instants, disciplines are served at each departure, as they are for routers that
+    /// observe them. That changes neither what they do nor the order of events.
     #[test]
     fn a_discipline_that_is_served_late_does_what_it_does_at_each_departure(
         mut net in random_plan(), which in 0..ALL.len(), sampled: bool,

@@ -62,7 +62,7 @@ fn an_event_of_loss_replaces_the_bursts() {
     let mut net = net(Impair { bursts: Some(bursts), ..Impair::default() });
     net.events.push((at_ms(5000), Change::LinkLoss(LinkId(0), 0.0)));
     let trace = run(&net);
-    // the packet of 4979.92 ms and later arrive after 5 s: those of 4980 … 9979 ms
+    // the packet of 4979.92 ms and later arrive after 5 s: the packets of 4980 … 9979 ms
     assert_eq!(trace.receivers[0].packets, 5000);
 }
 
@@ -83,7 +83,7 @@ fn a_delay_is_within_its_jitter_also_after_it_changed() {
 fn packets_that_are_released_together_wait_for_the_next_release() {
     let trace = run(&net(Impair { release_every: ms(10), ..Impair::default() }));
     // packets of 0 … 9 ms would arrive at 20.08 … 29.08 ms and arrive at 30 ms, after 30 … 21 ms, which are 255 ms in
-    // sum; those of up to 9969 ms are released by 9990 ms
+    // sum; the packets of up to 9969 ms are released by 9990 ms
     let receiver = &trace.receivers[0];
     assert_eq!((receiver.packets, receiver.delay_sum_ns), (9970, 997 * 255_000_000));
     assert_eq!((receiver.delay_min, receiver.delay_max), (ms(21), ms(30)));

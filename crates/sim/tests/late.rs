@@ -48,7 +48,7 @@ fn short_flows(seed: u64) -> Blueprint {
     net
 }
 
-/// The same network whose flows all have endpoints for the whole run, because events after its end name them.
+/// A network whose flows all have endpoints for the whole run, because events after its end name them.
 fn with_all_endpoints(mut net: Blueprint) -> Blueprint {
     net.events.extend((0..FLOWS).map(|flow| (at(100.0), Change::FlowStop(FlowId(flow)))));
     net

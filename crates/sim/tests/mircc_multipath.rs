@@ -71,8 +71,8 @@ fn close(found: f64, wanted: f64) -> bool {
     (found - wanted).abs() < 0.05 * wanted
 }
 
-/// Alone the consumer gets both bottlenecks. With another consumer at the first it gets at most the fair R₁: x + (R₁ − 6) =
-/// 10 and x = R₁ give 8 each.
+/// Alone the consumer gets both bottlenecks. With another consumer at the first it gets at most the fair R₁:
+/// x + (R₁ − 6) = 10 and x = R₁ give 8 each.
 #[test]
 fn a_flow_over_two_paths_takes_unused_capacity_first_and_counts_as_one() {
     let trace = two_paths("both");

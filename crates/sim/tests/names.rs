@@ -17,7 +17,7 @@ struct Net {
     print: Blueprint,
     routers: [NodeId; 3],
     members: Vec<NodeId>,
-    /// source–r0, r0–middle, middle–r1, then those of the members.
+    /// source–r0, r0–middle, middle–r1, then the members' links.
     links: Vec<LinkId>,
 }
 

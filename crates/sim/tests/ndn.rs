@@ -86,7 +86,7 @@ fn a_steady_dumbbell_delivers_what_another_simulator_delivers() {
     }
     assert!(trace.packet_hops.abs_diff(599_837) <= 20, "{}", trace.packet_hops);
     assert_eq!(trace.balance.dropped, 0);
-    assert_eq!(count(&trace, 2, Tally::InterestsIn), 2 * 49_995, "those of the last 10 ms are on their way");
+    assert_eq!(count(&trace, 2, Tally::InterestsIn), 2 * 49_995, "the last 10 ms are on their way");
     assert_eq!(count(&trace, 2, Tally::Aggregated), 0);
     assert!((42..=44).contains(&counters(&trace, 2).pending_peak), "{}", counters(&trace, 2).pending_peak);
 }
@@ -128,7 +128,7 @@ fn equal_interests_are_aggregated_where_they_meet() {
     let second = consume(&mut print, 1, "/p1", 100);
     let trace = run(&print);
     for flow in [first, second] {
-        assert_eq!(trace.flows[flow.index()].arrived.packets, 994, "1000 less those of the last 63 ms");
+        assert_eq!(trace.flows[flow.index()].arrived.packets, 994, "1000 less the last 63 ms");
     }
     // the router does not receive the last thousandth of the Interests before the end
     assert_eq!((count(&trace, 2, Tally::Aggregated), count(&trace, 2, Tally::InterestsOut)), (999, 999));
@@ -298,7 +298,7 @@ fn runs_are_deterministic_and_a_second_prefix_changes_no_draws() {
 /// A random network, its traffic and its events.
 #[derive(Clone, Debug)]
 struct Drawn {
-    /// Links beyond those of a random tree, and the parent of each node but the first in that tree.
+    /// Links beyond a random tree, and the parent of each node but the first in that tree.
     parents: Vec<u32>,
     more: Vec<(u32, u32)>,
     producers: Vec<u32>,
@@ -371,8 +371,8 @@ fn build(drawn: &Drawn) -> Blueprint {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
-    /// In every network, under every strategy and with all events: every Interest is answered, refused or expires, and when traffic has
-    /// stopped no Interest is pending.
+    /// In every network, under every strategy and with all events: every Interest is answered, refused or expires, and
+    /// when traffic has stopped no Interest is pending.
     #[test]
     fn nothing_stays_pending(drawn in drawn()) {
         let trace = run(&build(&drawn));
@@ -392,7 +392,8 @@ proptest! {
             let refusals = count(Tally::NacksIn) + count(Tally::NacksOut) - count(Tally::Loops) - count(Tally::NoRoute);
             prop_assert!(taken >= ended && taken - ended <= refusals, "{:?}: {:?}", record.node, counters);
         }
-        // a consumer gets at most one reply to each Interest, and one to all but those that a reset deleted within their lifetime
+        // a consumer gets at most one reply to each Interest, and one to all but those that a reset deleted within
+        // their lifetime
         for (flow, &(node, _)) in trace.flows.iter().zip(&drawn.consumers) {
             let refused = flow.meter.count(Count::Nacks);
             prop_assert!(flow.meter.media().delay_count + refused <= flow.sent_packets);

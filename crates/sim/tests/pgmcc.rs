@@ -228,7 +228,7 @@ fn with_short_queues_few_receivers_report_the_same_loss() {
     println!("{each:.1} NAKs for each packet lost at random");
     assert!((2.0..14.0).contains(&each), "{each}");
 
-    // a full queue of 40 ms delays the confirmation as well: suppression is that of the transport, and weak
+    // a full queue of 40 ms delays the confirmation as well: only the transport suppresses NAKs, and weakly
     let (lost, spoken) = shared_link(PortSpec::new(Rate::from_mbps(5), ms(2), 25), 32);
     let each = spoken as f64 / lost as f64;
     println!("{each:.1} NAKs for each packet lost to a full queue");

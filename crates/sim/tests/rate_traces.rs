@@ -184,7 +184,8 @@ fn any_trace() -> impl Strategy<Value = RateTrace> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// A FIFO plans each transmission when it accepts the packet; a discipline decides when the link can transmit. Both are the same queue.
+    /// A FIFO plans each transmission when it accepts the packet; a discipline decides when the link can transmit. Both
+    /// are the same queue.
     #[test]
     fn a_discipline_with_one_class_serves_as_the_fifo_does(
         trace in any_trace(), limit in 0u32..30, size in 40u64..4000, kbps in 100u64..20_000, steady: bool, seed: u64,

@@ -1,5 +1,4 @@
-//! TFRC in whole networks: its rate compared with that of Reno under the same losses and in one queue, and its
-//! smoothness.
+//! TFRC in whole networks: its rate compared with Reno's under the same losses and in one queue, and its smoothness.
 
 use sim::{Blueprint, FlowKind, PortSpec};
 use stack::{stream, tcp};

@@ -1,4 +1,4 @@
-//! The state of a record of packets: which packet has which number, what is known of its present hop, and what counters
+//! The state of a record of packets: which packet has which number, what is known of its current hop, and what counters
 //! were last.
 
 use contract::{Count, DropReason, Ecn, EndpointId, Meter, Packet, PacketId, PortId};
@@ -237,7 +237,7 @@ impl PacketRecorder {
 
     // ---- counters
 
-    /// Writes how the counters of an endpoint or a state machine have changed. `true_time` is that of an instant by its
+    /// Writes how the counters of an endpoint or a state machine have changed. `true_time` converts an instant by its
     /// clock.
     pub(crate) fn meter(
         &mut self,

@@ -90,7 +90,7 @@ impl Recorder {
         Recorded { gauges, probes, events: std::mem::take(&mut self.events) }
     }
 
-    /// A recorder. `subjects` are those of endpoints and state machines, in the order of their addresses.
+    /// A recorder. `subjects` has one of each endpoint and state machine, in the order of their addresses.
     pub(super) fn new(blueprint: &Blueprint, subjects: Vec<Subject>) -> Self {
         if blueprint.record.every == Duration::ZERO && !blueprint.record.events {
             return Self::default();

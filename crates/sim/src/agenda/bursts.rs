@@ -1,4 +1,4 @@
-//! Bursts: arrivals at one instant on many links, such as those of the copies for the members of a group, with one
+//! Bursts: arrivals at one instant on many links, such as arrivals of the copies for the members of a group, with one
 //! entry in the agenda.
 //!
 //! A burst keeps the sequence number that each of its arrivals would have as an entry of its own, and is handled only
@@ -12,7 +12,7 @@ use super::{ABSENT, Agenda, AgendaEvent, Key, Kind, MAX_INDEX, WHAT_BITS, nanos}
 /// An arrival of a burst.
 #[derive(Clone, Copy, Debug)]
 struct Member {
-    /// Its sequence number, from that of the first one on.
+    /// Its sequence number, counted from the first arrival of the burst.
     number: u32,
     port: u32,
 }

@@ -3,7 +3,7 @@
 //!
 //! Its cost does not grow with the number of events, and the events of the next days are known, so that what they need
 //! can be requested from memory. Events beyond its last day, such as timers, are in lists of a month each, which are
-//! moved into the days when the month begins; those of the present month, and those beyond the last month, are in a
+//! moved into the days when the month begins; events of the current month, and events beyond the last month, are in a
 //! heap. The length of a day follows the number of events: a few per day.
 
 use std::cmp::Reverse;
@@ -12,14 +12,14 @@ use std::collections::{BTreeMap, BinaryHeap};
 use super::heap::Heap;
 use super::{AgendaEvent, Key, event, nanos};
 
-/// A calendar of the days after the present one.
+/// A calendar of the days after the current one.
 #[derive(Debug)]
 pub(super) struct Calendar {
-    /// The events that are left of the present day, latest first.
+    /// The events that are left of the current day, latest first.
     today: Vec<Key>,
-    /// Events that were added to the present day after it began.
+    /// Events that were added to the current day after it began.
     added: BinaryHeap<Reverse<Key>>,
-    /// Number of the present day, from 1 at the start of the run.
+    /// Number of the current day, from 1 at the start of the run.
     day: u64,
     /// A day is 2^`shift` nanoseconds long.
     shift: u32,
@@ -35,7 +35,7 @@ pub(super) struct Calendar {
     occupied: Vec<u64>,
     /// Fewer days of this length were too few.
     min_days: usize,
-    /// The present day has just begun.
+    /// The current day has just begun.
     begins: bool,
     /// Of `today`, the events from this index on were given to `soon` of [`Calendar::upcoming`], and to `later`.
     shown: usize,
@@ -50,8 +50,8 @@ pub(super) struct Calendar {
 struct Counts {
     /// Days that had events.
     days: u64,
-    /// Instants that had events: a shorter day does not divide those of one instant, such as copies for the members of
-    /// a group.
+    /// Instants that had events: a shorter day does not divide the events of one instant, such as copies for the
+    /// members of a group.
     instants: u64,
     events: u64,
     /// Events that were added beyond the last day.
@@ -176,7 +176,7 @@ impl Calendar {
         self.spare.push(&mut self.days[slot], key);
     }
 
-    /// Adds an event of the present day, or one beyond the last day.
+    /// Adds an event of the current day, or one beyond the last day.
     #[inline(never)]
     fn push_outside(&mut self, key: Key, far: &mut Heap) {
         if self.day_of(key) <= self.day {
@@ -194,7 +194,7 @@ impl Calendar {
         }
     }
 
-    /// Removes the earliest event; `None` if there is none here or in `far`.
+    /// Removes the earliest event; `None` if no event is here or in `far`.
     #[inline(always)]
     pub(super) fn pop(&mut self, far: &mut Heap) -> Option<Key> {
         let added = self.added.peek();
@@ -207,7 +207,7 @@ impl Calendar {
         }
     }
 
-    /// The same if the earliest event was added to the present day, or the day is over.
+    /// Removes the earliest event if it was added to the current day, or the day is over.
     #[inline(never)]
     fn pop_other(&mut self, far: &mut Heap) -> Option<Key> {
         if let Some(&Reverse(added)) = self.added.peek()
@@ -222,7 +222,7 @@ impl Calendar {
         self.today.pop()
     }
 
-    /// Begins the next day that has events, if there is one, after the last event of the present day.
+    /// Begins the next day that has events, if there is one, after the last event of the current day.
     fn begin_day(&mut self, far: &mut Heap) {
         if self.counts.instants >= self.check_after || self.counts.far >= self.check_after {
             self.check_days(far);
@@ -365,12 +365,12 @@ impl Calendar {
         self.months.values().map(Vec::len).sum()
     }
 
-    /// The earliest event that is left of the present day; `None` if there is none.
+    /// The earliest event that is left of the current day; `None` if the day is over.
     pub(super) fn first_today(&self) -> Option<Key> {
         self.today.last().copied().into_iter().chain(self.added.peek().map(|added| added.0)).min()
     }
 
-    /// The earliest event of the calendar; `None` if there is none.
+    /// The earliest event of the calendar; `None` if no event is left.
     pub(super) fn first(&self) -> Option<Key> {
         self.first_today().or_else(|| {
             let day = self.next_day().map(|day| &self.days[self.slot_of(day)]);

@@ -9,7 +9,7 @@ pub(super) struct Heap {
     /// The entry at place `p` is number `p % 4` of family `p / 4`. The root is at place [`ROOT`], and the children of
     /// place `p` are family `p - 2`. Places without an entry are [`ABSENT`].
     families: Vec<Family>,
-    /// One past the last place with an entry; [`ROOT`] or zero if there is none.
+    /// One past the last place with an entry; [`ROOT`] or zero without entries.
     end: usize,
     /// The root was popped, and its place is still open.
     open: bool,
@@ -40,7 +40,7 @@ impl Heap {
         self.end.saturating_sub(ROOT) - usize::from(self.open)
     }
 
-    /// Removes the earliest entry; `None` if there is none.
+    /// Removes the earliest entry; `None` if no entry is left.
     #[inline(always)]
     pub(super) fn pop(&mut self) -> Option<Key> {
         let first = self.close();
@@ -54,8 +54,8 @@ impl Heap {
         self.open.then_some(first)
     }
 
-    /// Fills the place of the entry that was popped last, if no push has. Returns the earliest entry; [`ABSENT`] if
-    /// there is none.
+    /// Fills the place of the entry that was popped last, if no push has. Returns the earliest entry; [`ABSENT`] if no
+    /// entry is left.
     #[inline(always)]
     pub(super) fn close(&mut self) -> Key {
         if self.open {
@@ -69,7 +69,7 @@ impl Heap {
         self.families.first().map_or(ABSENT, |Family(top)| top[ROOT])
     }
 
-    /// The earliest entry; `None` if there is none.
+    /// The earliest entry; `None` if no entry is left.
     #[inline]
     pub(super) fn first(&self) -> Option<Key> {
         // if the root is open, the earliest entry is among its children

@@ -1,6 +1,6 @@
 //! The arrivals and departures of a small network in order. A new one is nearly always due after most of the others,
-//! because links of equal delay keep the order of what they transmit, or before most of them, as the next packet on a
-//! busy link: it moves past the few others, and the earliest one is taken without a comparison.
+//! because links of equal delay keep the order of packets, or before most of them, as the next packet on a busy link:
+//! it moves past the few others, and the earliest one is taken without a comparison.
 
 use super::{Key, nanos};
 
@@ -135,7 +135,7 @@ impl Sorted {
         self.end - self.first
     }
 
-    /// The earliest event; [`super::ABSENT`] if there is none.
+    /// The earliest event; [`super::ABSENT`] if no event is left.
     #[inline(always)]
     pub(super) fn first(&self) -> Key {
         let Entry { time, order } = self.places[self.first % LENGTH];

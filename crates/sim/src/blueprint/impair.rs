@@ -17,7 +17,7 @@ impl TokenBucket {
     pub const MAX_BURST: Bytes = Bytes::new(2_000_000_000);
 }
 
-/// Impairments of one direction of a link, as those of Linux's netem.
+/// Impairments of one direction of a link, as in Linux's netem.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Impair {
     /// Loss in bursts, in addition to independent loss.

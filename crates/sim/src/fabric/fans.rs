@@ -1,9 +1,9 @@
 //! Fans: the ports to the branches of a multicast tree at a node, as long as their links are idle and in equal states.
 //!
 //! The packets on these links and their transmitters are kept once, by a model of all these ports; counters of packets
-//! are added to those of the ports when the fan ends. It ends when anything but a packet of the group is offered to one
-//! of its ports, when such a port is read or changed, and when the tree changes. Its ports then have the states that
-//! they would have without it.
+//! are added to the counters of the ports when the fan ends. It ends when anything but a packet of the group is offered
+//! to one of its ports, when such a port is read or changed, and when the tree changes. Its ports then have the states
+//! that they would have without it.
 
 use contract::{FlowId, GroupId, NodeId, PacketId, PortId};
 use units::Time;
@@ -24,7 +24,7 @@ struct Fan {
     node: NodeId,
     /// The ports in the order of their arrival events, and the nodes that they lead to.
     ports: Vec<(PortId, NodeId)>,
-    /// That order is that of the branches.
+    /// Whether that order is the order of the branches.
     is_ordered: bool,
     /// The state of each port; `None` if the fan has ended.
     model: Option<Box<Port>>,

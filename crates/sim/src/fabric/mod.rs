@@ -1,6 +1,6 @@
 //! The network between the nodes: ports with their queues and links, routes, and multicast trees.
 //!
-//! A [`Fabric`] has no endpoints and schedules nothing. Each method takes the present instant and returns the events to
+//! A [`Fabric`] has no endpoints and schedules nothing. Each method takes the current instant and returns the events to
 //! schedule or the packets to drop.
 
 mod copies;
@@ -49,13 +49,13 @@ pub(crate) struct Arrival {
 /// Ports, routes and trees.
 pub(crate) struct Fabric {
     ports: Vec<Port>,
-    /// Slots that the rings of ports do not use at present.
+    /// Slots that the rings of ports do not use now.
     spare: Spare,
     /// Per port: its direction of the link, for routing.
     edges: Vec<Edge>,
     routes: Routes,
     metric: Metric,
-    /// Pinned routes at present, and those at the start of the run.
+    /// Current pinned routes, and pinned routes at the start of the run.
     pins: Vec<RouteSpec>,
     first_pins: Vec<RouteSpec>,
     /// The tree of each flow, whose number is also the group's; `None` for unicast flows. Empty without multicast.
@@ -172,7 +172,7 @@ impl Fabric {
         self.ports[port.index()].view(port, rate_in, now)
     }
 
-    /// The same after [`Reports::Offered`].
+    /// The view of a port after [`Reports::Offered`].
     #[inline(always)]
     pub(crate) fn view_started(&self, port: PortId, now: Time) -> PortView {
         let rate_in = self.ports[reverse(port).index()].rate();

@@ -63,8 +63,8 @@ pub(crate) enum LinkEffect {
     Passes,
 }
 
-/// A port, by ownership and laid out by cache lines: the first has the fields of every arrival, the second those of
-/// every offer, the third those of packets that wait.
+/// A port, by ownership and laid out by cache lines: the first has the fields of every arrival, the second the fields
+/// of every offer, the third the fields of packets that wait.
 #[repr(C, align(64))]
 pub(crate) struct Port {
     /// Accepted packets that have not arrived.
@@ -269,7 +269,7 @@ impl Port {
         }
     }
 
-    /// Counts how long the packet waits that the FIFO accepted at `now`, at the present rate.
+    /// Counts how long the packet waits that the FIFO accepted at `now`, at the current rate.
     pub(super) fn add_wait_of_last(&mut self, now: Time) {
         let start = self.ring.at(self.ring.tail.wrapping_sub(1)).start;
         self.add_wait(start.saturating_since(now));
@@ -386,7 +386,7 @@ impl Port {
         PortView { port, to: self.paths.to, rate: self.rate(), rate_in, backlog, busy, limit }
     }
 
-    /// The same of a plain FIFO whose link has just begun to transmit the only packet that it has to.
+    /// The view of a plain FIFO whose link has just begun to transmit the only packet that it has to.
     #[inline(always)]
     pub(super) fn view_started(&self, port: PortId, rate_in: Rate, now: Time) -> PortView {
         let backlog = Backlog { packets: 0, bytes: Bytes::new(self.fifo.waiting_bytes) };
@@ -395,7 +395,7 @@ impl Port {
         PortView { port, to: self.paths.to, rate: self.transmitter.rate, rate_in, backlog, busy, limit }
     }
 
-    /// The rate at which the queue is served: that of the link, or of its shaper.
+    /// The rate at which the queue is served: the rate of the link, or of its shaper.
     #[inline]
     pub(super) fn rate(&self) -> Rate {
         if !self.paths.shaped {
@@ -565,7 +565,7 @@ impl Port {
         self.ring.first
     }
 
-    /// The packet that arrives first; any packet if there is none.
+    /// The packet that arrives first; any packet if the ring is empty.
     #[inline]
     pub(super) const fn first(&self) -> PacketId {
         self.ring.first

@@ -27,7 +27,7 @@ impl Fabric {
         self.ports[port.index()].offer::<PLANNED>(now, id, packet, &mut self.spare)
     }
 
-    /// The same, where the rate of the port may follow a trace or a shaper.
+    /// Offers a packet to a FIFO that is up, whose rate may follow a trace or a shaper.
     #[inline(always)]
     fn enqueue_slowly(&mut self, port: PortId, id: PacketId, packet: &mut Packet, now: Time) -> Offer {
         if self.ports[port.index()].is_planned() {

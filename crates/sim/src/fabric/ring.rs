@@ -143,7 +143,7 @@ impl Ring {
         }
     }
 
-    /// Replaces the packets by those of another ring, all of which have started.
+    /// Replaces the packets by the packets of another ring, all of which have started.
     pub(super) fn copy_from(&mut self, other: &Self, spare: &mut Spare) {
         self.restart(spare);
         for slot in other.iter() {

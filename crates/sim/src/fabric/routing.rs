@@ -143,7 +143,7 @@ impl Routes {
         (self.rows.len() / self.nodes) as u32 - 1
     }
 
-    /// Overrides one entry. The destination gets its own row, because others may share the present one.
+    /// Overrides one entry. The destination gets its own row, because others may share the current one.
     fn pin(&mut self, graph: &Graph<'_>, pin: RouteSpec) {
         let port = graph.out[pin.at.index()].iter().find(|port| graph.edges[port.index()].to == pin.via);
         let target = self.to[pin.to.index()];

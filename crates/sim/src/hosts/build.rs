@@ -81,7 +81,7 @@ impl Hosts {
         }
     }
 
-    /// The same, or notes that its flow is late.
+    /// Adds the endpoint with the next number, or notes that its flow is late.
     fn add_to_flow(&mut self, state: EndpointState, late: bool) {
         match late {
             true => {
@@ -154,7 +154,7 @@ impl Hosts {
         Ok(state)
     }
 
-    /// The built-in endpoint of a receiver, likewise.
+    /// The built-in endpoint of a receiver in its initial state, with the clock of its node.
     pub(super) fn new_receiver(
         &mut self,
         receiver: usize,

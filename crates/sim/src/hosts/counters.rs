@@ -43,7 +43,7 @@ impl Arrived {
         self.delay_max = self.delay_max.max(delay);
     }
 
-    /// All counters, with those of NACKs.
+    /// All counters, with the counters of NACKs.
     pub(super) fn with_refused(self, refused: Sent) -> Arrivals {
         let Self { packets, bytes, delay_sum_ns, wait_sum_ns, delay_min, delay_max } = self;
         let Sent { packets: refused_packets, bytes: refused_bytes } = refused;
@@ -95,7 +95,7 @@ impl EndedState {
         self.counters().totals()
     }
 
-    /// As [`EndpointState::flow_record`].
+    /// The record of the flow that it sent, see [`EndpointState::flow_record`].
     pub(super) fn flow_record(
         &mut self,
         now: Time,
@@ -106,7 +106,7 @@ impl EndedState {
         self.counters().flow_record(now, drops, waits)
     }
 
-    /// As [`EndpointState::receiver_record`].
+    /// The record of the receiver that it was, see [`EndpointState::receiver_record`].
     pub(super) fn receiver_record(&mut self, now: Time, keep: bool) -> ReceiverRecord {
         let waits = recorded(&mut self.waits, keep);
         self.counters().receiver_record(now, waits)

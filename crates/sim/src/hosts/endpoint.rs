@@ -45,7 +45,7 @@ pub(super) fn run<E: Endpoint + ?Sized>(endpoint: &mut E, input: Input<'_>, cx: 
 }
 
 impl AnyEndpoint {
-    /// As [`run`], with one look at the kind.
+    /// Gives an input to the endpoint and returns its deadline, with one look at the kind.
     #[inline]
     pub(super) fn run(&mut self, input: Input<'_>, cx: &mut Cx<'_>) -> Time {
         match self {
@@ -182,7 +182,7 @@ impl Rare {
     };
 }
 
-/// Cache lines of an endpoint, beside its state machine, that every packet needs, and those of them that a receiver
+/// Cache lines of an endpoint, beside its state machine, that every packet needs, and how many of them a receiver
 /// needs.
 pub(super) const STATE_LINES: usize = RECEIVER_LINES + 1;
 pub(super) const RECEIVER_LINES: usize = (offset_of!(EndpointState, meter) + size_of::<u64>()).div_ceil(LINE);
@@ -223,7 +223,7 @@ impl EndpointState {
         self.rare.as_deref().unwrap_or(&Rare::INITIAL)
     }
 
-    /// The same for modification. They take memory from the first call on.
+    /// The fields that few endpoints have, for modification. They take memory from the first call on.
     fn rare_mut(&mut self) -> &mut Rare {
         self.rare.get_or_insert_with(|| Box::new(Rare::INITIAL))
     }
@@ -346,7 +346,7 @@ impl EndpointState {
         self.run(now, input, machines, out);
     }
 
-    /// The same in the path of every packet. Returns the deadline of the state machine.
+    /// Gives an input to the endpoint, in the path of every packet. Returns the deadline of the state machine.
     #[inline(always)]
     fn run(&mut self, now: Time, input: Input<'_>, machines: &mut Machines, out: &mut Outputs) -> Time {
         machines.handle(self.machine, input, |random| {
@@ -483,7 +483,8 @@ impl EndpointState {
         self.counters().flow_record(now, drops, waits)
     }
 
-    /// The record at `now` of the receiver that it is, likewise.
+    /// The record at `now` of the receiver that it is. Distributions move into it unless they are to be kept for a
+    /// later one.
     pub(super) fn receiver_record(&mut self, now: Time, keep: bool) -> ReceiverRecord {
         let waits = recorded(&mut self.waits, keep);
         self.counters().receiver_record(now, waits)
@@ -536,7 +537,7 @@ impl From<EndpointState> for EndedState {
     }
 }
 
-/// A sender for `flow`, towards `receiver` or the flow's group. `capacity` is that of its node, see
+/// A sender for `flow`, towards `receiver` or the flow's group. `capacity` is the capacity of its node, see
 /// [`access_capacities`].
 pub(super) fn make_sender(
     flow: &FlowSpec,

@@ -71,7 +71,7 @@ impl LateEndpoints {
         }
     }
 
-    /// The same for modification.
+    /// The endpoint for modification, if its flow has started and not ended.
     #[inline(never)]
     pub(super) fn running_mut(&mut self, endpoint: EndpointId) -> Option<&mut EndpointState> {
         match self.slot_mut(endpoint)? {

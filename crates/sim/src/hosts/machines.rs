@@ -61,7 +61,7 @@ struct Machine<E, A> {
 struct Line;
 
 impl Machines {
-    /// No state machines, and memory for those of `counts`.
+    /// No state machines, and memory for as many as `counts` says.
     pub(super) fn new(counts: MachineCounts) -> Self {
         Self {
             tcp_senders: Places::new(counts.tcp_senders),

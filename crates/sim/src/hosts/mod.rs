@@ -130,7 +130,7 @@ impl Hosts {
         }
     }
 
-    /// The same, and the state machines.
+    /// An endpoint of a flow that has not ended, and has started if it is late, and the state machines.
     #[inline]
     pub(crate) fn running(&mut self, endpoint: EndpointId) -> (&mut EndpointState, &mut Machines) {
         let state = match self.endpoints.get_mut(endpoint.index()) {
@@ -140,7 +140,7 @@ impl Hosts {
         (state, &mut self.machines)
     }
 
-    /// The same without modification.
+    /// The state of an endpoint of a flow that has not ended, and has started if it is late.
     fn state(&self, endpoint: EndpointId) -> &EndpointState {
         self.started(endpoint).expect(NOT_RUNNING)
     }
@@ -206,12 +206,12 @@ impl Hosts {
         Some((state, &mut self.machines))
     }
 
-    /// Endpoints that exist at present.
+    /// Endpoints that exist now.
     pub(crate) fn existing(&self) -> usize {
         self.endpoints.len() + self.late.existing()
     }
 
-    /// Number of endpoints, those of late flows included.
+    /// Number of endpoints, including the endpoints of late flows.
     pub(crate) fn count(&self) -> usize {
         self.endpoints.len() + self.late.len()
     }
@@ -405,8 +405,8 @@ impl Hosts {
         endpoints.filter(|id| matches!(self.late.slot(*id), Some(Slot::Waiting(_)))).collect()
     }
 
-    /// The counters of an endpoint or the state machine of a node, those of a forwarder, and the node; `None` if it
-    /// does not exist at present.
+    /// The counters of an endpoint or the state machine of a node, the counters of a forwarder, and the node; `None` if
+    /// it does not exist now.
     pub(crate) fn meter(
         &self,
         endpoint: EndpointId,
@@ -490,7 +490,7 @@ impl Hosts {
         self.flows.iter().enumerate().map(record).collect()
     }
 
-    /// The records of receivers at `now`, likewise.
+    /// The records of receivers at `now`. Distributions move into them unless they are to be kept for later records.
     pub(crate) fn receiver_records(&mut self, now: Time, keep: bool) -> Vec<ReceiverRecord> {
         let Self { endpoints, late, distributions, warmed_at, clocks, .. } = self;
         let record = |receiver: &ReceiverState| match endpoints.get_mut(receiver.endpoint.index()) {

@@ -181,7 +181,7 @@ impl Nodes {
         spec.routes.iter().for_each(|route| special[route.at.index()].pinned.push(route));
         let routes = |&node: &NodeId| {
             let forwarder = self.get(self.at(node)?).forwarder()?;
-            // those of an origin, which all its prefixes have, one after the other
+            // the next hops of an origin, which all its prefixes have, one origin after the other
             hops.clear();
             ends.clear();
             for origin in &origins {
@@ -272,7 +272,7 @@ fn consumers(blueprint: &Blueprint) -> impl Iterator<Item = (NodeId, EndpointId)
     })
 }
 
-/// Producers and their prefixes, in the order of endpoints, which follow those of flows.
+/// Producers and their prefixes, in the order of endpoints, which follow the endpoints of flows.
 fn producers(blueprint: &Blueprint) -> impl Iterator<Item = (NodeId, EndpointId, NameId)> {
     let specs = blueprint.ndn.iter().flat_map(|ndn| &ndn.producers);
     let first = blueprint.endpoints() - specs.clone().count();
@@ -347,7 +347,7 @@ fn hops_to(
     hops: &mut Vec<NextHop>,
 ) {
     let found = next_hops.from(node, origin, scratch);
-    // of equal cost in the order of ports, which is that of faces
+    // of equal cost in the order of ports, which is the order of faces
     found.sort_by_key(|(_, cost)| *cost);
     let face = |port| faces.of_port(port).expect("a link between forwarders is a face");
     hops.extend(found.iter().map(|&(port, cost)| NextHop { face: face(port), cost: cost.0 }));

@@ -20,7 +20,7 @@ const UNREACHABLE: Cost = (u64::MAX, u32::MAX);
 pub(super) struct NextHops {
     /// Links out of each node that are up and have a forwarder at both ends, in the order of ports.
     out: Links,
-    /// The same links, by the node that they lead into.
+    /// The links of `out`, by the node that they lead into.
     into: Links,
     /// The only neighbour of each node that has one, which all its links join it with; [`NOBODY`] for others.
     only: Vec<NodeId>,
@@ -116,7 +116,7 @@ impl Scratch {
 }
 
 impl Links {
-    /// The links in `links`, each with its node. Those of a node keep their order.
+    /// The links in `links`, each with its node. The links of a node keep their order.
     fn new(nodes: usize, links: impl Iterator<Item = (NodeId, Link)> + Clone) -> Self {
         let mut begin = vec![0; nodes + 1];
         links.clone().for_each(|(node, _)| begin[node.index() + 1] += 1);
@@ -257,7 +257,7 @@ impl NextHops {
         Forest::new(&cost, &next, producers)
     }
 
-    /// The minimum costs of paths from a node to which that of the path so far is given: over links that leave the
+    /// The minimum costs of paths from a node to which the cost of the path so far is given: over links that leave the
     /// nodes below `node`, and the minimum over those that do not.
     #[inline]
     fn step(&self, node: NodeId, (at, so_far): (NodeId, Cost), path: Path, forest: &Forest) -> (Cost, Cost) {
@@ -279,8 +279,8 @@ impl NextHops {
     }
 
     /// The cost from `from`, which is below `node`, without `node`. The paths of nodes that are not below `node` do not
-    /// change, so the search ends where it leaves those below. It is an A* search: the cost of a node is that of the
-    /// path so far plus the cost with `node`, which is never more than the cost without.
+    /// change, so the search ends where it leaves those below. It is an A* search: the cost of a node is the cost of
+    /// the path so far plus the cost with `node`, which is never more than the cost without.
     fn detour(&self, node: NodeId, from: NodeId, forest: &Forest, search: &mut Search) -> Cost {
         let path = forest.paths[node.index()];
         if self.only[from.index()] == node {

@@ -53,7 +53,7 @@ pub(crate) struct NodeState {
 const NODE_LINES: usize = 3;
 
 impl NodeState {
-    /// The state of a node. Its random stream is that of the node called `name`.
+    /// The state of a node. Its random stream is the stream of the node called `name`.
     fn new(machine: AnyNode, address: Address, seed: u64, name: &str) -> Self {
         Self {
             machine,
@@ -308,7 +308,7 @@ impl Nodes {
         })
     }
 
-    /// The counters of the state machine with this index over the whole run, those of a forwarder, and its node.
+    /// The counters of the state machine with this index over the whole run, the counters of a forwarder, and its node.
     pub(super) fn meter(&self, index: usize) -> Option<(&Meter, Option<ndn::Counters>, NodeId)> {
         let state = self.all.get(index)?;
         Some((&state.meter, state.machine.counters(), state.address.node))

@@ -119,7 +119,7 @@ impl Nodes {
         self.make_controller_of(blueprint, fabric, &ports, &name_routes)
     }
 
-    /// The same, with the next hops of forwarders.
+    /// A controller with its configuration and without state, for these next hops of forwarders.
     fn make_controller_of(
         &self,
         blueprint: &Blueprint,
@@ -144,7 +144,7 @@ impl Nodes {
         self.inventory_of(spec, blueprint, fabric, &name_routes)
     }
 
-    /// The same, with the next hops of forwarders.
+    /// The network as configured, with these next hops of forwarders.
     fn inventory_of(
         &self,
         spec: &SdnSpec,

@@ -19,7 +19,7 @@ use crate::fabric::both;
 /// What is shown the packets and the congestion controllers of a run.
 #[derive(Default)]
 pub struct Observers {
-    /// Links, and the capture of what passes them.
+    /// Links, and the capture of the packets that pass them.
     pub tap: Option<(Vec<LinkId>, Box<dyn Tap>)>,
     /// Flows, and the logs of their congestion controllers.
     pub logs: Vec<(FlowId, Log)>,
@@ -128,12 +128,12 @@ impl World {
         true
     }
 
-    /// The time of the next event; [`Time::NEVER`] if there is none.
+    /// The time of the next event; [`Time::NEVER`] if no event is left.
     pub fn next_event(&self) -> Time {
         self.agenda.next()
     }
 
-    /// The present time of the run.
+    /// The current time of the run.
     pub fn now(&self) -> Time {
         self.now
     }

@@ -111,7 +111,8 @@ impl World {
         self.drain_node(index, RouterPacket::None);
     }
 
-    /// The same in the path of every packet, which the node may have `sent` on.
+    /// Sends the outputs of a node and schedules its next wake, in the path of every packet, which the node may have
+    /// `sent` on.
     #[inline(always)]
     pub(super) fn drain_node(&mut self, index: usize, sent: RouterPacket) {
         if self.out.notes.due {
@@ -180,7 +181,7 @@ impl World {
         self.out.deliveries.clear();
     }
 
-    /// Delivers packets between endpoints and the state machine of the same node, until there are none.
+    /// Delivers packets between endpoints and the state machine of the same node, until no packet is left.
     pub(super) fn deliver_local(&mut self) {
         while let Some(next) = self.local.pop() {
             match next {

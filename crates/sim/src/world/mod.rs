@@ -62,10 +62,10 @@ pub struct Control {
 ///    [`Control::pause`], [`World::paused`] is true; take a [`World::snapshot`] if needed and call `run` again.
 /// 3. *In real time* (emulation), repeat:
 ///    - poll [`World::next_event`] for the deadline, and wait for it or for a packet of a program;
-///    - call [`World::run_until`] with the present instant **before any other input**, so that what was due is handled first; it
-///      returns true when the run is over;
-///    - inputs at the present instant: [`World::inject_external`] (a program's packet), [`World::inject`] (a packet of an endpoint that
-///      runs elsewhere), [`World::report_for`] and [`World::add_meter`] (what that endpoint counted);
+///    - call [`World::run_until`] with the current instant **before any other input**, so that what was due is handled
+///      first; it returns true when the run is over;
+///    - inputs at the current instant: [`World::inject_external`] (a program's packet), [`World::inject`] (a packet of
+///      an endpoint that runs elsewhere), [`World::report_for`] and [`World::add_meter`] (what that endpoint counted);
 ///    - drain [`World::take_egress`] after every step and every input, and release the payload of each packet taken
 ///      ([`World::external_payloads`]).
 /// 4. Call [`World::finish`] for the [`Trace`].
@@ -165,13 +165,13 @@ impl World {
         Self::shared(blueprint.clone().into())
     }
 
-    /// As [`World::new`], without a copy of the blueprint.
+    /// Builds the network of [`World::new`] without a copy of the blueprint.
     pub fn shared(shared: Shared<Blueprint>) -> Result<Self, ParamError> {
         Self::recorded(shared, None)
     }
 
-    /// As [`World::shared`], with a record of every packet. It changes nothing in the run. A world with a record is for
-    /// virtual time: nothing is injected.
+    /// Builds the network of [`World::shared`] with a record of every packet. It changes nothing in the run. A world
+    /// with a record is for virtual time: nothing is injected.
     pub fn recorded(shared: Shared<Blueprint>, log: Option<Box<dyn PacketLog>>) -> Result<Self, ParamError> {
         let blueprint = &*shared;
         build::check(blueprint)?;
@@ -278,7 +278,7 @@ impl World {
         self.phase == Phase::Paused
     }
 
-    /// Endpoints that exist at present. Those of a finite transfer over TCP that starts later, and that no event
+    /// Endpoints that exist now. The endpoints of a finite transfer over TCP that starts later, and that no event
     /// changes, exist from its start until no packet and no deadline of it is left.
     pub fn endpoints(&self) -> usize {
         self.hosts.existing()

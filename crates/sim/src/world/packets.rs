@@ -263,7 +263,7 @@ impl World {
         self.deliver(endpoint, id);
     }
 
-    /// The same in the path of every packet.
+    /// Delivers a packet to an endpoint, in the path of every packet.
     #[inline(always)]
     fn deliver(&mut self, endpoint: EndpointId, id: PacketId) {
         let packet = *self.out.arena.get(id);

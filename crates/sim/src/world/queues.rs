@@ -215,7 +215,7 @@ impl World {
         }
     }
 
-    /// The same for the state machine with this index, which may mark the packet.
+    /// Shows a packet that leaves a queue to the state machine with this index, which may mark the packet.
     #[inline(always)]
     fn show_departure_to(&mut self, index: usize, view: &PortView, id: PacketId, waited: Duration) {
         let packet = self.out.arena.get_mut(id);

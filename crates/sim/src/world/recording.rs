@@ -93,7 +93,7 @@ impl World {
         }
     }
 
-    /// The same of all of them.
+    /// Writes how the counters of all endpoints and state machines have changed.
     pub(super) fn record_meters(&mut self) {
         if self.recorder.is_some() {
             let all = self.hosts.endpoint_rows().len() as u32;

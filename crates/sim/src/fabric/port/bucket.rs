@@ -2,9 +2,9 @@
 //!
 //! Both have the same bucket (`tcf_police_act`, `tbf_dequeue`): it is full at the start, fills at its rate up to the
 //! burst, and a packet conforms if it holds as many tokens as the packet has bytes. A policer drops what does not
-//! conform and takes no tokens for it. A shaper lets the packet wait until it conforms; the queue before it is that of
-//! the port. Linux counts tokens in nanoseconds at the rate, rounded per packet; here a token is a bit per second for a
-//! nanosecond, so that nothing is rounded.
+//! conform and takes no tokens for it. A shaper lets the packet wait until it conforms; the queue before it is the
+//! queue of the port. Linux counts tokens in nanoseconds at the rate, rounded per packet; here a token is a bit per
+//! second for a nanosecond, so that nothing is rounded.
 
 use units::{Duration, Rate, Time};
 

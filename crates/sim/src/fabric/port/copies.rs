@@ -54,8 +54,8 @@ impl Port {
         model
     }
 
-    /// Whether the packets on the link and the transmitter are as those of a model of a port that was idle when a
-    /// packet was offered to it now. If so, the port had that packet, too, and equal offers give equal results.
+    /// Whether the packets on the link and the transmitter are as in a model of a port that was idle when a packet was
+    /// offered to it now. If so, the port had that packet, too, and equal offers give equal results.
     pub(in crate::fabric) fn is_as(&self, model: &Self) -> bool {
         self.transmitter == model.transmitter && self.ring.iter().eq(model.ring.iter())
     }

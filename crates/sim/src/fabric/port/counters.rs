@@ -93,7 +93,7 @@ impl Capacity {
         Self { bit_ns: self.bit_ns + more, since: now, ..*self }
     }
 
-    /// The same at the rate of a trace.
+    /// The capacity up to `now`, at the rate of a trace.
     pub(super) fn until_by_trace(&self, now: Time, trace: &RateTrace) -> Self {
         Self { bit_ns: self.bit_ns + trace.bit_ns(self.since, now), since: now, ..*self }
     }

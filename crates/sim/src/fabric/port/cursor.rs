@@ -102,8 +102,8 @@ impl TraceCursor {
         }
     }
 
-    /// As [`TraceCursor::start`], for a packet that waited before `now`: it can use what is left of the opportunities
-    /// at `now`.
+    /// When the transmission of a packet can start that waited before `now`: unlike at [`TraceCursor::start`], it can
+    /// use what is left of the opportunities at `now`.
     pub(super) fn resume(&mut self, now: Time, busy_until: Time) -> Time {
         let opportunities = matches!(self.trace.shape, Shape::Opportunities(_));
         if opportunities && self.opportunity() == now {
@@ -208,7 +208,7 @@ impl TraceCursor {
             at = self.step_end();
             self.next_entry();
             if self.index == 0 && u128::from(owed) > self.trace.total {
-                // whole periods at once, but for a rest that is not zero
+                // whole periods at once, except a rest that is not zero
                 let periods = ((u128::from(owed) - 1) / self.trace.total) as u64;
                 owed -= (u128::from(periods) * self.trace.total) as u64;
                 self.period_start_ns += periods * self.trace.period_ns;
@@ -336,7 +336,8 @@ mod tests {
     #[test]
     fn several_opportunities_at_one_time_carry_several_packets() {
         let trace = opportunities(&[0, 3, 3, 4]);
-        // the opportunity at 0 ms is over when the first packet comes, that of the second period is at 4 ms as well
+        // the opportunity at 0 ms is over when the first packet comes, the first opportunity of the second period is at
+        // 4 ms as well
         let times = sent(&trace, &[(0, 1500), (0, 1500), (0, 1500), (0, 1500), (0, 1500)]);
         assert_eq!(times, [(3000, 3000), (3000, 3000), (4000, 4000), (4000, 4000), (7000, 7000)]);
     }

@@ -49,7 +49,7 @@ impl Port {
                 record.sent_packets -= 1;
                 record.sent_bytes -= size;
             } else {
-                // at the present rate; the transmission may have started at another one
+                // at the current rate; the transmission may have started at another one
                 let left_ns = u128::from((slot.depart - now).as_nanos());
                 let remaining = match &self.cold.cursor {
                     Some(cursor) => cursor.trace().bit_ns(now, slot.depart),

@@ -181,8 +181,8 @@ impl Endpoint for Echo {
     }
 }
 
-/// What members send arrives at the core at the same instant as packets of the group at the members, between those of
-/// two of them, and is then offered to a port of the fan.
+/// What members send arrives at the core at the same instant as packets of the group at the members, between the
+/// arrivals at two of them, and is then offered to a port of the fan.
 #[test]
 fn a_fan_can_end_while_a_packet_arrives_at_its_members() {
     let (mut fans, mut seeds) = (0, 0);
@@ -356,7 +356,8 @@ fn a_fan_ends_when_a_packet_is_offered_while_another_passes() {
     assert_eq!(fans, 1);
 }
 
-/// Arrivals at one instant are one burst, but those of a fan have one of their own, to which no others are added.
+/// Arrivals at one instant are one burst, but the arrivals of a fan have one of their own, to which no others are
+/// added.
 #[test]
 fn fans_of_two_groups_pass_packets_at_the_same_instants() {
     let net = star(15, 16, &[(0, 8), (8, 16)]);
