@@ -2,8 +2,8 @@
 //!
 //! [`Logged`] wraps the controller of any transport, and [`LoggedSender`] the part of a stream scheme at the source.
 //! Both pass every call on and report [`Event`]s to a [`Log`], so that a flow with a log sends the same packets as one
-//! without. Events are those of qlog's recovery category (draft-ietf-quic-qlog-quic-events); quantities that do not
-//! change are not repeated.
+//! without. Events are from qlog's recovery category (draft-ietf-quic-qlog-quic-events); quantities that do not change
+//! are not repeated.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -72,7 +72,7 @@ pub enum State {
     SlowStart,
     /// The window has reached the slow-start threshold.
     CongestionAvoidance,
-    /// Between a congestion event and the acknowledgement of what was in flight then.
+    /// Between a congestion event and the acknowledgement of all data that were in flight then.
     Recovery,
     /// The application does not use the window.
     ApplicationLimited,

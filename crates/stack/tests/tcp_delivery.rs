@@ -62,7 +62,7 @@ fn mbps(delivery: &Delivery) -> f64 {
     delivery.rate.expect("a sample").as_bps_f64() / 1e6
 }
 
-/// Windows of 5 segments each 100 ms are 400 kbit/s: the rate at which the path delivers, not that of the sender's
+/// Windows of 5 segments each 100 ms are 400 kbit/s: the rate at which the path delivers, not the rate of the sender's
 /// burst.
 #[test]
 fn a_window_that_does_not_fill_the_path_is_delivered_once_a_round_trip() {
@@ -144,8 +144,8 @@ fn app_limited_ends_when_the_marked_data_are_delivered() {
     assert_eq!(marked, (20..30).collect::<Vec<_>>());
 }
 
-/// Which samples count as those of an application without data: of an answer of 20 segments, two of which are lost and
-/// retransmitted, and of one of three segments a second later.
+/// Which samples count as app-limited: of an answer of 20 segments, two of which are lost and retransmitted, and of one
+/// of three segments a second later.
 fn limited_in_answers(app_limited: AppLimited) -> Vec<(u64, bool)> {
     let config = Config { demand: Demand::Limited(Rate::ZERO), app_limited, ..sacked() };
     let mut net = Net::one(&config, Asking::window(20));

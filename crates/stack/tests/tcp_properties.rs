@@ -84,8 +84,8 @@ proptest! {
         script(&mut net, path);
         for _ in 0..4000 {
             net.run(net.now + Duration::from_secs(1));
-            // without SACK each duplicate acknowledgement counts as a segment, although duplicates of segments cause some too; and segments
-            // that were presumed lost may be in flight after all
+            // without SACK each duplicate acknowledgement counts as a segment, although duplicates of segments cause
+            // some too; and segments that were presumed lost may be in flight after all
             let max = if config.sack && !config.undo { window } else { 2 * window + 4 };
             // and a probe may exceed the window by a segment
             let max = max + u64::from(config.tail_probe);
@@ -110,7 +110,8 @@ proptest! {
         net.run(Time::ZERO + Duration::from_secs(8));
         if net.flows[0].sent.count(Count::Timeouts) == 0 {
             let again: Vec<u64> = net.data.iter().filter(|s| s.nth > 0).map(|s| s.segment).collect();
-            // NextSeg rules 3 and 4 may send segments that are not known to be lost; here there is always new data, so they never do
+            // NextSeg rules 3 and 4 may send segments that are not known to be lost; here there is always new data, so
+            // they never do
             prop_assert!(again.iter().all(|segment| lost.contains(segment)), "{:?} of {:?}", again, lost);
         }
     }

@@ -51,8 +51,7 @@ fn the_last_segment_of_a_flow_is_acknowledged_at_once() {
     );
 }
 
-/// RFC 7323 §4.3: the echo of a delayed acknowledgement is that of the first segment it covers, so the delay is in the
-/// sample.
+/// RFC 7323 §4.3: a delayed acknowledgement echoes the first segment that it covers, so the delay is in the sample.
 #[test]
 fn a_delayed_acknowledgement_shows_its_delay() {
     let mut net = Net::one(&delayed(), Fixed::window(1));
@@ -68,7 +67,7 @@ fn data_count_once_as_they_arrive() {
     // 0, and 2 to 4 above the gap
     assert_eq!(net.flows[0].received.goodput_bytes, 4 * SEGMENT);
     net.run_ms(160);
-    // 1, and those of the next round
+    // 1, and the segments of the next round
     assert_eq!(net.flows[0].received.goodput_bytes, 9 * SEGMENT);
 }
 

@@ -68,9 +68,9 @@ fn two_duplicate_acknowledgements_are_not_a_loss() {
     assert_eq!(net.flows[0].sent.count(Count::Episodes), 0);
 }
 
-/// RFC 6582 §3.2: with 3 and 6 missing, the acknowledgement of the retransmission of 3 is partial and triggers that of
-/// 6; the acknowledgement of the latter covers all data in flight and ends the recovery with the window at half of the
-/// 16 in flight.
+/// RFC 6582 §3.2: with 3 and 6 missing, the acknowledgement of the retransmission of 3 is partial and triggers the
+/// retransmission of 6; the acknowledgement of the latter covers all data in flight and ends the recovery with the
+/// window at half of the 16 in flight.
 #[test]
 fn a_partial_acknowledgement_sends_the_next_hole_and_a_full_one_ends_the_recovery() {
     let mut net = Net::one(&plain(), Halving::avoiding(16.0));
@@ -308,8 +308,8 @@ fn the_receiver_reports_data_that_arrive_twice() {
     }
 }
 
-/// RFC 3708 §2: all acknowledgements of a window are lost, so the timer expires, and the time stamp that is echoed is
-/// that of the retransmission. What says that nothing was lost is the report of the second copy.
+/// RFC 3708 §2: all acknowledgements of a window are lost, so the timer expires, and the echoed time stamp is the
+/// retransmission's. What says that nothing was lost is the report of the second copy.
 #[test]
 fn a_timeout_is_taken_back_if_all_that_it_retransmitted_arrived_twice() {
     for dsack in [true, false] {

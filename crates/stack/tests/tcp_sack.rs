@@ -133,7 +133,8 @@ fn a_spurious_retransmission_is_detected() {
 }
 
 /// 24 is lost beyond the end of the first recovery, which already retransmits it. When the retransmission arrives late,
-/// the second recovery neither sends it a third time nor takes its acknowledgement for that of the first transmission.
+/// the second recovery neither sends it a third time nor takes its acknowledgement for an acknowledgement of the first
+/// transmission.
 #[test]
 fn retransmissions_of_the_last_recovery_are_not_taken_for_spurious() {
     let mut net = Net::one(&sack(), Fixed::window(20));
@@ -180,8 +181,9 @@ fn without_sack_no_blocks_are_sent() {
     assert!(net.acks.iter().all(|s| s.header.sack.is_empty()));
 }
 
-/// Segment 0 and its first five retransmissions are lost, and all above it arrive. The send buffer takes 2 · 20 · (2048 + 256)
-/// bytes, which is 40.4 segments of 1000 + 1280 bytes: new data stop there until segment 0 has arrived.
+/// Segment 0 and its first five retransmissions are lost, and all above it arrive. The send buffer takes
+/// 2 · 20 · (2048 + 256) bytes, which is 40.4 segments of 1000 + 1280 bytes: new data stop there until segment 0 has
+/// arrived.
 /// [Linux: tcp_sndbuf_expand, sk_stream_memory_free]
 #[test]
 fn the_send_buffer_stops_new_data_above_a_hole() {

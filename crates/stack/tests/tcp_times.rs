@@ -7,7 +7,7 @@ use net::{Fate, Fixed, Halving, Net, SEGMENT, ms, plain};
 use stack::tcp::{Config, Demand, LossDetection, RtoFloor};
 use units::{Bytes, Duration, Time};
 
-/// With a timeout that is longer than that of probes.
+/// With a timeout that is longer than the probe timeout.
 fn timed(tail_probe: bool) -> Config {
     let min_rto = Duration::from_secs(1);
     Config { sack: true, loss_detection: LossDetection::Time, tail_probe, min_rto, ..plain() }
@@ -171,7 +171,7 @@ fn new_data_serves_as_a_probe() {
     assert_eq!(net.flows[0].sent.count(Count::Timeouts), 0);
 }
 
-/// RFC 8985 §7.2: once a loss is known the timer is that of a timeout again.
+/// RFC 8985 §7.2: once a loss is known the timer is for a timeout again.
 #[test]
 fn an_expired_probe_timer_is_no_timeout() {
     let mut net = Net::one(&timed(true), Halving::avoiding(20.0));
@@ -218,7 +218,7 @@ fn a_lost_first_flight_is_probed_for() {
     assert_eq!(net.flows[0].sent.count(Count::Timeouts), 0);
 }
 
-/// The timer is that of the oldest segment, and restarts at each retransmission of it
+/// The timer belongs to the oldest segment, and restarts at each retransmission of it
 /// [Linux: tcp_xmit_retransmit_queue]: three retransmissions of 3 are lost, a round trip apart, with a timeout of 250
 /// ms.
 #[test]
@@ -235,9 +235,9 @@ fn the_timer_restarts_with_each_retransmission_of_the_oldest_segment() {
     assert_eq!(net.flows[0].sent.count(Count::Timeouts), 0);
 }
 
-/// RFC 8985 §6.2, step 2: the round-trip time is that of what the acknowledgement acknowledges, even if data sent later
-/// arrived before. 3 arrives in time, 1 is 20 ms late, 2 is 40 ms late. The arrival of 3 lets both be lost at 125 ms;
-/// that of 1 at 120 ms shows that the path takes longer, so 2 has until 145 ms.
+/// RFC 8985 §6.2, step 2: the round-trip time is measured on the data that the acknowledgement acknowledges, even if
+/// data sent later arrived before. 3 arrives in time, 1 is 20 ms late, 2 is 40 ms late. The arrival of 3 lets both be
+/// lost at 125 ms; the arrival of 1 at 120 ms shows that the path takes longer, so 2 has until 145 ms.
 #[test]
 fn late_arrivals_lengthen_the_wait_for_others() {
     let mut net = Net::one(&finite(4, timed(false)), Fixed::window(4));

@@ -1,7 +1,7 @@
 //! Rules that choose the quality of a video's next segment (adaptive bit rate, ABR): by throughput, by the buffer
 //! (BOLA), and both in turn, as in dash.js.
 //!
-//! Constants and decisions are those of dash.js 5 (`src/core/Settings.js`, `src/streaming/rules/abr`,
+//! Constants and decisions are from dash.js 5 (`src/core/Settings.js`, `src/streaming/rules/abr`,
 //! `src/streaming/controllers`). Not modelled: requests that are abandoned (`AbandonRequestsRule`),
 //! `SwitchHistoryRule`, and replacement of segments that have arrived.
 
@@ -281,7 +281,8 @@ mod tests {
         assert!((bola.v * (math::ln(4.0) + bola.gp) - 18.0).abs() < 1e-9);
     }
 
-    /// Qualities 0 and 1 are equal where (V γp − L)/1 = (V (ln 2 + γp) − L)/2: L = V (γp − ln 2) = 6. 1 and 2: L = V γp = 10.
+    /// Qualities 0 and 1 are equal where (V γp − L)/1 = (V (ln 2 + γp) − L)/2: L = V (γp − ln 2) = 6. 1 and 2:
+    /// L = V γp = 10.
     /// By the formula of the minimum level, with utilities 1, 1 + ln 2, 1 + ln 4: V (γp + (2·1 − 1·(1 + ln 2))/1) = V
     /// (γp + 1 − ln 2) = 11.770780; the placeholder is chosen by it.
     #[test]
@@ -316,7 +317,7 @@ mod tests {
     fn the_throughput_rule_leaves_a_tenth() {
         let mut chooser = chooser(Rule::Throughput);
         let now = Time::ZERO;
-        assert_eq!(chooser.choose(0.0, now).0, 0, "the first quality is that of the start");
+        assert_eq!(chooser.choose(0.0, now).0, 0, "the first quality is the start's");
         // 9 Mbit in 4 s: 2.25 · 0.9 = 2.025 Mbit/s
         chooser.on_segment(1_125_000, Duration::from_secs(4), now, 4.0);
         assert_eq!(chooser.choose(4.0, now).0, 1);

@@ -2,7 +2,7 @@
 //! video players (DASH).
 //!
 //! A client requests data over one or several connections, and waits for the responses. [`App`] is a sans-IO state
-//! machine. The responses are those of senders that send the requested bytes ([`contract::Header::Request`]).
+//! machine. The responses come from senders that send the requested bytes ([`contract::Header::Request`]).
 
 mod abr;
 mod connection;

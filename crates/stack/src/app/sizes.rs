@@ -25,8 +25,8 @@ pub enum Sizes {
         variation: f64,
     },
     /// Points of a cumulative distribution function, in ascending order: a size in bytes and the probability that a
-    /// size does not exceed it. The first probability is that of sizes of exactly the first point, the last one is 1;
-    /// between two points the function is linear.
+    /// size does not exceed it. The first probability is the share of sizes of exactly the first point, the last one is
+    /// 1; between two points the function is linear.
     Table(Arc<[(u64, f64)]>),
 }
 

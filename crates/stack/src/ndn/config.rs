@@ -107,7 +107,7 @@ pub struct ConsumerConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EpisodeCheck {
     /// The segment that was lost or refused; for a mark, the highest segment whose Data arrived. The recovery point is
-    /// the highest segment requested before the reduction. Its losses and those of retransmissions belong to the
+    /// the highest segment requested before the reduction. Its losses and the losses of retransmissions belong to the
     /// episode, however late they are detected [ndn-tools 22.12: catchunks].
     Segment,
     /// The highest segment whose Data arrived, whichever was lost. The recovery point is the next segment to be

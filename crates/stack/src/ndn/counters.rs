@@ -15,7 +15,7 @@ pub struct Counters {
     pub operations: u64,
 }
 
-/// An event that a forwarder counts. Packets from and to endpoints of its node count like those of links.
+/// An event that a forwarder counts. Packets from and to endpoints of its node count like packets from and to links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tally {
     /// Interests received.

@@ -34,7 +34,7 @@ pub const SERIES: &[SeriesInfo] = &[("pit", "interests", "node", "pending Intere
 ///
 /// It is a [`contract::Router`]. Before [`RouterInput::Start`] the driver sets next hops ([`Forwarder::set_routes`]).
 /// It may set them again, or change costs by [`prefer`](Forwarder::prefer), between two inputs. Packets from links are
-/// [`RouterInput::Packet`] with the port, those of consumers and producers on the node [`RouterInput::Local`]. If
+/// [`RouterInput::Packet`] with the port, packets from consumers and producers on the node [`RouterInput::Local`]. If
 /// [`Forwarder::observes_enqueue`] is true, the driver reports packets that are offered to queues (`on_enqueue`), and
 /// if [`Forwarder::observes_dequeue`] is true, departures (`on_dequeue`); otherwise it can skip the calls.
 ///

@@ -1,8 +1,8 @@
 //! Named Data Networking: Interests are forwarded by name to a producer or a store, and Data return on the same path by
 //! the state of the forwarders.
 //!
-//! A [`Forwarder`] runs on every node, including those of consumers and producers; endpoints are faces of their node's
-//! forwarder.
+//! A [`Forwarder`] runs on every node, including the nodes of consumers and producers; endpoints are faces of their
+//! node's forwarder.
 
 mod acting;
 mod config;

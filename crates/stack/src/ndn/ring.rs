@@ -40,19 +40,19 @@ impl Ring {
         self.slots.get(self.place(self.head)).filter(|_| self.head != self.tail).copied()
     }
 
-    /// The slot with a number; a gap or any other slot if there is none. The ring must have had slots.
+    /// The slot with a number; a gap or any other slot if no slot has it. The ring must have had slots.
     #[inline]
     pub(super) fn at(&self, number: u32) -> u32 {
         self.slots[self.place(number)]
     }
 
-    /// The number of the first slot, or of the next one if there is none.
+    /// The number of the first slot, or of the next one if the ring is empty.
     #[inline]
     pub(super) const fn head(&self) -> u32 {
         self.head
     }
 
-    /// Whether a number is that of the last slot.
+    /// Whether the last slot has this number.
     #[inline]
     pub(super) const fn is_last(&self, number: u32) -> bool {
         number.wrapping_add(1) == self.tail

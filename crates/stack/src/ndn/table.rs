@@ -3,7 +3,7 @@
 //! A multiplicative hash selects a line and one of four of its cells. A key whose cell is used takes the fifth cell or
 //! another one, if necessary in the nearest line with a free one; first comes the other line of the same pair, because
 //! processors often read pairs. Each line counts the keys that found it full, so that a search knows where to stop and
-//! a removal moves nothing. Four consecutive keys, such as those of consecutive segments, share a line, which is one
+//! a removal moves nothing. Four consecutive keys, such as the keys of consecutive segments, share a line, which is one
 //! cache line of the processor; this matters with hundreds of tables. The table has the same layout on every platform
 //! and no iteration. It grows by doubling and does not shrink.
 
@@ -39,7 +39,7 @@ struct Line {
 
 const _: () = assert!(size_of::<Line>() == memory::LINE, "a line is a cache line");
 
-/// Cells of a line, and those of them that are the own cell of some key.
+/// Cells of a line, and how many of them are the own cell of some key.
 const CELLS: usize = 5;
 const OWN: usize = 4;
 const FREE: Line = Line { keys: [0; CELLS], values: [0; CELLS], beyond: 0, taken: 0, displaced: 0 };

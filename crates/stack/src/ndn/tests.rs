@@ -397,7 +397,7 @@ fn the_longest_prefix_decides_and_without_one_the_interest_is_refused() {
     let refused = node.take(0, interest(2, 13));
     assert_eq!(reasons(&refused), [(0, NackReason::NoRoute)]);
     assert_eq!((node.count(Tally::NoRoute), node.machine.pit().len()), (1, 2));
-    // if the only path leads back there is none either
+    // if the only path leads back there is no route either
     node.machine.set_routes(&[(film, vec![hop(0, 1)])]);
     assert_eq!(reasons(&node.take(0, interest(3, 14))), [(0, NackReason::NoRoute)]);
     assert_eq!(node.machine.pit().len(), 2);
@@ -464,7 +464,7 @@ fn faces_count_their_pending_interests() {
     assert_eq!(pending(&mut node, 1), [0, 2, 2, 0, 0]);
     node.take(1, data(0));
     node.take(2, nack(1, 101, NackReason::Congestion));
-    // Data ends the expectation of both faces, a NACK that of one
+    // Data ends the expectation of both faces, a NACK the expectation of one
     assert_eq!(pending(&mut node, 2), [0, 2, 1, 0, 0]);
     node.run(at(2000));
     assert_eq!(pending(&mut node, 3), [0, 1, 1, 0, 0]);
@@ -679,8 +679,8 @@ struct Waiting {
 }
 
 proptest! {
-    /// Every Interest is answered, refused or expires, with all events, under every strategy, with and without a store; and when there are
-    /// no more events, no Interest is pending.
+    /// Every Interest is answered, refused or expires, with all events, under every strategy, with and without a store;
+    /// and when there are no more events, no Interest is pending.
     #[test]
     fn every_interest_ends(
         steps in prop::collection::vec(step(), 1..150),

@@ -16,7 +16,7 @@ pub struct Rtt {
     /// Minimum of the timeout, or of its variation term.
     floor: Duration,
     max_rto: Duration,
-    /// Whether `floor` is that of the variation term.
+    /// Whether `floor` is the minimum of the variation term.
     floors_variation: bool,
     backed_off: bool,
 }

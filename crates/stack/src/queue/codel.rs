@@ -29,7 +29,8 @@ contract::choice! {
 contract::params! {
     /// TARGET, the acceptable standing queueing delay.
     target: Duration = Duration::from_millis(5), within "1 ns"..="1000 s", from "RFC8289 §4.4";
-    /// INTERVAL, how long the queueing delay may exceed `target` before CoDel acts: about the maximum usual round-trip time.
+    /// INTERVAL, how long the queueing delay may exceed `target` before CoDel acts: about the maximum usual round-trip
+    /// time.
     interval: Duration = Duration::from_millis(100), within "1 ns"..="1000 s", from "RFC8289 §4.3";
     /// Mark ECT packets instead of dropping them.
     mark: bool = true, from "our choice: a mark signals the same congestion without a loss";
@@ -185,8 +186,8 @@ impl State {
             self.late_at = Time::NEVER;
             return None;
         };
-        // below the target, or at most one packet is left                              [RFC 8289 §5, dodequeue] our choice: the size of
-        // "one packet" is the largest up to now, because links have no MTU
+        // below the target, or at most one packet is left [RFC 8289 §5, dodequeue] our choice: the size of "one packet"
+        // is the largest up to now, because links have no MTU
         if now - first.since < settings.target || line.bytes() + others <= settings.largest {
             self.late_at = Time::NEVER;
             return Some((first, false));
@@ -218,8 +219,8 @@ impl State {
     /// Sets the count, and moves 1/√count one step of Newton's method towards it.
     fn set_count(&mut self, count: u32) {
         self.count = count;
-        // x ← x (3 − count x²) / 2, with 32 binary places and modulo 2^64: where the count has jumped, 3 − count x² is negative and
-        // wraps, and two bits are shifted out before the product                         [Linux, codel_Newton_step]
+        // x ← x (3 − count x²) / 2, with 32 binary places and modulo 2^64: where the count has jumped, 3 − count x² is
+        // negative and wraps, and two bits are shifted out before the product            [Linux, codel_Newton_step]
         let root = u64::from(self.inverse_root) << 16;
         let rest = (3u64 << 32).wrapping_sub(u64::from(count).wrapping_mul((root * root) >> 32)) >> 2;
         self.inverse_root = (rest.wrapping_mul(root) >> (31 + 16)) as u16;

@@ -33,7 +33,8 @@ contract::params! {
     t_update: Duration = Duration::from_millis(16), within "1 us"..="1000 s", from "RFC9332 §A.1; Linux 6.17: 16 ms";
     /// α, integral gain: increase of the probability per update and second of delay above `target`.
     alpha: f64 = 0.16, within 0.0..=100.0, from "RFC9332 §A.1: 0.1·Tupdate/RTT_max², RTT_max = 100 ms; Linux 6.17: 0.16";
-    /// β, proportional gain: increase of the probability per update and second by which the delay has grown since the last one.
+    /// β, proportional gain: increase of the probability per update and second by which the delay has grown since the
+    /// last one.
     beta: f64 = 3.2, within 0.0..=100.0, from "Linux 6.17: 3.2; RFC9332 §A.1: 0.3/RTT_max, which is 3";
     /// k, the coupling factor: the marking probability of scalable flows is k times that of which the square is the classic one.
     coupling: f64 = 2.0, within 1.0..=100.0, from "RFC9332 §A.1: 2; Linux 6.17: 2";
@@ -41,8 +42,8 @@ contract::params! {
     native: NativeAqm = NativeAqm::Step, from "Linux 6.17: step; RFC9332 §A.1: ramp";
     /// Queueing delay above which packets of scalable flows are marked; with `ramp`, minTh, above which some are.
     threshold: Duration = Duration::from_millis(1), within "1 ns"..="1000 s", from "Linux 6.17: 1 ms; RFC9332 §A.1: 0.8 ms with a range of 0.4 ms";
-    /// Packets of scalable flows that must wait already when a packet arrives for its own delay to mark it. At low rates a packet then does not
-    /// exceed `threshold` only because it waits for one other.
+    /// Packets of scalable flows that must wait already when a packet arrives for its own delay to mark it. At low
+    /// rates a packet then does not exceed `threshold` only because it waits for one other.
     min_qlen_step: u32 = 0, within 0..=1_000_000, from "Linux 6.17: 0; kernels of the L4S project to 6.1: 2; RFC9332 §A.1: Th_len, 1 that stays at the departure";
     /// Width of the ramp.
     range: Duration = Duration::from_micros(400), within "1 ns"..="1000 s", from "RFC9332 §A.1: 400 us";
@@ -61,7 +62,7 @@ pub struct Dualpi2 {
     limit: QueueLimit,
     classic: Line,
     scalable: Line,
-    /// Of each packet in `scalable`, whether its own delay may mark it; empty if that of every packet may
+    /// Of each packet in `scalable`, whether its own delay may mark it; empty if every packet's own delay may
     /// [Linux: apply_step].
     step_applies: VecDeque<bool>,
     control: Control,
@@ -162,7 +163,7 @@ impl Constants {
 
     /// p_CL, the coupled probability of scalable flows.
     const fn coupled(&self, probability: u64) -> u64 {
-        // p_CL = k p'                                                                     [RFC 9332 §A.1, dualpi2_update]
+        // p_CL = k p'                                                                   [RFC 9332 §A.1, dualpi2_update]
         ((probability as u128 * self.coupling as u128) >> COUPLING_PLACES) as u64
     }
 
@@ -202,12 +203,12 @@ impl Control {
     #[cold]
     fn update(&mut self, constants: &Constants, delay: u64) {
         let difference = |a: u64, b: u64| i128::from(a) - i128::from(b);
-        // p' ← p' + α (delay − target) + β (delay − old delay)                            [RFC 9332 §A.1, dualpi2_update]
+        // p' ← p' + α (delay − target) + β (delay − old delay)                          [RFC 9332 §A.1, dualpi2_update]
         let gain = constants.alpha * difference(delay, constants.target)
             + constants.beta * difference(delay, self.old_delay);
         let maximum = match constants.drop_overload {
             true => ONE,
-            // without drops the probability of a mark is 1 at most                            [Linux: calculate_probability]
+            // without drops the probability of a mark is 1 at most                       [Linux: calculate_probability]
             false => ((ONE as u128) << COUPLING_PLACES).div_euclid(constants.coupling.into()) as u64,
         };
         let changed = i128::from(self.probability) + (gain >> FINER);

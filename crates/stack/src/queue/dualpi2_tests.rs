@@ -71,9 +71,9 @@ fn near(a: f64, b: f64) {
     assert!((a - b).abs() < 1e-7, "{a} is not {b}");
 }
 
-/// A.1, dualpi2_update, every 16 ms with α = 0.16 and β = 3.2. A packet that has waited since 0: at 16 ms, 0.16·(16 − 15)
-/// ms + 3.2·16 ms = 0.05136; at 32 ms, + 0.16·17 ms + 3.2·16 ms = 0.10528. Then it leaves, and at 48 ms nothing waits: +
-/// 0.16·(−15) ms + 3.2·(−32) ms = 0.00048, and at 64 ms 0.
+/// A.1, dualpi2_update, every 16 ms with α = 0.16 and β = 3.2. A packet that has waited since 0: at 16 ms,
+/// 0.16·(16 − 15) ms + 3.2·16 ms = 0.05136; at 32 ms, + 0.16·17 ms + 3.2·16 ms = 0.10528. Then it leaves, and at 48 ms
+/// nothing waits: + 0.16·(−15) ms + 3.2·(−32) ms = 0.00048, and at 64 ms 0.
 #[test]
 fn the_probability_follows_the_delay_and_its_trend() {
     let mut bench = Bench::with(|_| {});
@@ -235,7 +235,7 @@ fn an_overload_is_fought_with_drops() {
     assert_eq!(without.probability(), 0.5, "marks are certain, and the probability grows no further");
 }
 
-/// The limit is that of both queues together.
+/// Both queues share the limit.
 #[test]
 fn both_queues_share_the_limit() {
     let mut bench = Bench::with(|_| {});

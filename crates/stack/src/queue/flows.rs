@@ -64,7 +64,7 @@ impl<S> Default for Flows<S> {
 }
 
 impl<S> Flows<S> {
-    /// The number of the queue of a bucket, which is made by `make` with this credit if there is none.
+    /// The number of the queue of a bucket, which is made by `make` with this credit if the bucket has none.
     #[inline]
     pub(super) fn of_bucket(&mut self, bucket: usize, credit: i64, make: impl FnOnce() -> S) -> usize {
         match self.by_bucket.get(bucket) {

@@ -22,7 +22,8 @@ contract::params! {
     flows: u32 = 1024, within 1..=65536, from "RFC8290 §5.2; Linux: 1024";
     /// Bytes that a queue may send per round.
     quantum: Bytes = Bytes::new(1514), within "256 B"..="1 MB", from "RFC8290 §5.2; Linux: the MTU with the Ethernet header";
-    /// When the limit is exceeded: the largest number of packets to drop at once. At most half of the bytes of the longest queue are dropped.
+    /// When the limit is exceeded: the largest number of packets to drop at once. At most half of the bytes of the
+    /// longest queue are dropped.
     drop_batch: u32 = 64, within 1..=1000000, from "RFC8290 §4.1; Linux: 64";
     /// Mark ECT packets instead of dropping them.
     mark: bool = true, from "RFC8290 §5.2; Linux: true";
@@ -131,7 +132,7 @@ impl QueueDiscipline for FqCodel {
         let Self { settings, flows, quantum, .. } = self;
         loop {
             let turn = flows.turn(*quantum)?;
-            // "one packet", from which CoDel does not drop, is that of the whole link, as in Linux
+            // CoDel does not drop while at most "one packet" waits for the whole link, as in Linux
             let first =
                 flows.take(turn.flow, |line, others, state| state.dequeue(settings, line, others, cx));
             let Some(first) = first else {

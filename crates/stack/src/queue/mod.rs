@@ -29,7 +29,7 @@ use units::Time;
 
 pub use round_robin::RoundRobin;
 
-/// A queue discipline that scenarios can select (active queue management). Its name is that of its module.
+/// A queue discipline that scenarios can select (active queue management). Its name is the name of its module.
 pub trait ActiveQueue: QueueDiscipline + Sized {
     /// One sentence: what it drops or marks, and its specification.
     const TITLE: &'static str;

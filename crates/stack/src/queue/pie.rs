@@ -197,7 +197,7 @@ impl Constants {
             change = change.min(i128::from(ONE / 50));
         }
         if self.like == Like::Linux && delay > 250_000_000 {
-            // above 250 ms: 2 % more                                                          [Linux, pie_calculate_probability]
+            // above 250 ms: 2 % more                                                 [Linux, pie_calculate_probability]
             change += i128::from(ONE / 50);
         }
         let changed = (i128::from(probability) + change).clamp(0, i128::from(ONE)) as u64;
@@ -344,7 +344,7 @@ impl Meter {
     fn depart(&mut self, like: Like, now: Time, size: u64, backlog: u64) -> Option<Duration> {
         let enough = backlog >= DQ_THRESHOLD;
         if like == Like::Linux && enough && self.cycle.is_none() {
-            // the packet that starts a cycle is counted in it                                 [Linux, pie_process_dequeue]
+            // the packet that starts a cycle is counted in it                              [Linux, pie_process_dequeue]
             self.cycle = Some((now, 0));
         }
         let mut ended = None;

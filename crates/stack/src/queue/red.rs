@@ -41,11 +41,13 @@ contract::params! {
     gentle: bool = true, from "F00; false in FJ93";
     /// What the queue is measured in; with bytes, packets are dropped in proportion to their size.
     unit: Unit = Unit::Packets, from "FJ93 §4";
-    /// Mean packet size: the packet of the thresholds where the unit is bytes, and of those that an idle link could have sent.
+    /// Mean packet size: the packet of the thresholds where the unit is bytes, and of those that an idle link could
+    /// have sent.
     packet: Bytes = Bytes::new(500), within "1 B"..="65535 B", from "ns-2: mean_pktsize_";
     /// Mark ECT packets instead of dropping them, as long as the probability is below 1.
     mark: bool = true, from "FJ93 §4";
-    /// Adapt `max_p` each 0.5 s, so that the average stays near the middle between the thresholds; `max_p` is the first value.
+    /// Adapt `max_p` each 0.5 s, so that the average stays near the middle between the thresholds; `max_p` is the first
+    /// value.
     adaptive: bool = false, from "FGS01 §4; Linux: the flag adaptative";
     order min_th <= max_th;
 }

@@ -23,7 +23,7 @@ pub struct AgentLocation {
 ///
 /// It starts with the configured network and requests the commands in force from every agent. The responses contain the
 /// clock offsets of the agents; reports from an agent before that are ignored. Commands are numbered from the current
-/// time on, so that those of a restarted controller have higher numbers than those of its predecessor.
+/// time on, so that the commands of a restarted controller have higher numbers than its predecessor's.
 ///
 /// # How it is driven
 ///
@@ -76,10 +76,10 @@ struct AgentState {
     pending: Vec<PendingCommand>,
 }
 
-/// The offset between the clock of an agent and that of the controller, in nanoseconds.
+/// The offset between the clocks of an agent and of the controller, in nanoseconds.
 ///
 /// The answer to a hello message gives the offset and the one-way delay of a message. Later messages track the drift:
-/// the minimum delay of several messages is that of one without queueing, so a change of it is a change of the offset.
+/// the minimum delay of several messages is the delay without queueing, so a change of it is a change of the offset.
 #[derive(Clone, Copy)]
 struct ClockOffset {
     /// Controller clock minus agent clock.
@@ -393,7 +393,7 @@ impl<A: App> Router for Controller<A> {
             }
             RouterInput::Start => self.on_start(cx),
         }
-        debug_assert_eq!(self.due.at, self.earliest_retry().at, "the cached time is that of the timers");
+        debug_assert_eq!(self.due.at, self.earliest_retry().at, "the cached time is the timers' time");
         None
     }
 

@@ -458,7 +458,7 @@ fn a_drifting_clock_is_tracked_and_a_longer_path_is_not_taken_for_drift() {
         let shown = sent_at + Duration::from_micros(50 * period);
         let waits = Duration::from_millis(50 * (period % 2));
         let age = send_control(shown, sent_at + Duration::from_millis(100) + waits);
-        // the maximum drift of four periods, plus that of the two before a change is noticed
+        // the maximum drift of four periods, plus the drift of the two before a change is noticed
         let off = age.abs_diff((Duration::from_millis(100) + waits).as_nanos());
         assert!(off <= 400_000, "{period}: {off} ns");
     }

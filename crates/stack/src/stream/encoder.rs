@@ -166,7 +166,7 @@ impl LiveEncoder {
         size as u32
     }
 
-    /// Mean size of the next frame relative to that of all frames.
+    /// Mean size of the next frame relative to the mean size of all frames.
     fn share(&self) -> f64 {
         let (ratio, frames) = (self.model.key_ratio, f64::from(self.model.transient));
         match self.since_key {

@@ -69,7 +69,7 @@ pub struct FrameDelays {
 }
 
 impl FrameDelays {
-    /// Of a video; `None` if its frames are not those of an encoder that follows the scheme.
+    /// The delays of the frames of a video; `None` if no encoder that follows the scheme makes them.
     pub(super) fn of(video: &Video) -> Option<Box<Self>> {
         video.follows().then(|| Box::new(Self::new(video.interval())))
     }

@@ -41,8 +41,7 @@ impl FrameQueue {
         }
     }
 
-    /// Starts the encoder. Its random stream is separate from that of the scheme, so that all schemes carry the same
-    /// video.
+    /// Starts the encoder. Its random stream is separate from the scheme's, so that all schemes carry the same video.
     pub(super) fn start(&mut self, cx: &mut Cx<'_>) {
         let seed = cx.random().bits();
         let random = || Random::new(seed, "video", "frames");
@@ -63,7 +62,7 @@ impl FrameQueue {
         if self.remaining > Bytes::ZERO { Time::ZERO } else { self.next_at() }
     }
 
-    /// When the encoder that follows the scheme encodes its next frame; [`Time::NEVER`] if there is none.
+    /// When the encoder that follows the scheme encodes its next frame; [`Time::NEVER`] without such an encoder.
     #[inline]
     pub(super) fn encodes_at(&self) -> Time {
         self.live.as_ref().map_or(Time::NEVER, |live| self.at(live.number()))

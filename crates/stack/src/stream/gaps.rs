@@ -34,7 +34,7 @@ struct Hole {
 /// as on a FIFO path. A packet that is overtaken opens the *reordering window*: from then on, a packet must also be
 /// missing for the window before it counts as lost. The window is 1.25 times the longest time by which a packet came
 /// after one that had been sent later (the late offset, RFC 4737 §4.2.2). It ends after sixteen losses in a row without
-/// an overtaken packet, as that of RACK does after sixteen recoveries.
+/// an overtaken packet, as RACK's window does after sixteen recoveries.
 ///
 /// RACK takes the window from the round-trip time, which a receiver does not know; the measured offset takes its place,
 /// as in SCReAM.

@@ -74,8 +74,8 @@ pub struct Config {
     /// Maximum delay of an acknowledgement.
     pub ack_delay: Duration,
     /// Number of quick (not delayed) acknowledgements at the start, after an idle time of more than `min_rto`, and
-    /// after duplicate data. If above zero, the first two after a CE mark and those of segments with CWR are quick as
-    /// well, and other marked segments are delayed like the rest [Linux: tcp_event_data_recv].
+    /// after duplicate data. If above zero, the first two after a CE mark and acknowledgements of segments with CWR are
+    /// quick as well, and other marked segments are delayed like the rest [Linux: tcp_event_data_recv].
     pub quick_acks: u32,
     /// Maximum delay of acknowledgements of segments above a gap, with SACK: after the first three they are held back
     /// for 5 % of the round-trip time, at most this long, and one replaces them [Linux: tcp_comp_sack_delay_ns]. Zero:
@@ -109,7 +109,7 @@ pub struct Config {
     pub timer_slack: Duration,
     /// Opens the connection with SYN and SYN-ACK before data.
     pub handshake: bool,
-    /// When delivery-rate samples count as those of an application that has no more data.
+    /// When delivery-rate samples count as app-limited: the application has no more data.
     pub app_limited: AppLimited,
     /// How the receiver acknowledges.
     pub acks: Acks,

@@ -168,7 +168,8 @@ impl Receiver {
         if header.seq == self.next && self.out_of_order.is_empty() {
             self.next = end;
             cx.deliver(Bytes::new(end - header.seq));
-            // the application has read everything, and no more may come soon          [Linux: tcp_measure_rcv_mss, tcp_cleanup_rbuf]
+            // the application has read everything, and no more may come soon
+            // [Linux: tcp_measure_rcv_mss, tcp_cleanup_rbuf]
             at_once |= header.flags.psh;
         } else {
             self.on_out_of_order(header.seq, end, cx);
@@ -393,7 +394,7 @@ impl Receiver {
         }
     }
 
-    /// Acknowledges all but the last part of what has arrived since the last acknowledgement.
+    /// Acknowledges, in parts, the data that have arrived since the last acknowledgement, except the last part.
     #[cold]
     fn divide(&self, before: u64, flags: TcpFlags, cx: &mut Cx<'_>) {
         let part = u64::from(self.segment).div_ceil(PARTS);

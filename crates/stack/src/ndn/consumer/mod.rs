@@ -95,7 +95,7 @@ struct SendLimits {
 struct Deadlines {
     /// When the next Interest may be generated.
     send_at: Time,
-    /// When held Interests leave; [`Time::NEVER`] if there are none.
+    /// When held Interests leave; [`Time::NEVER`] if none are held.
     release_at: Time,
     /// When timers are checked next; [`Time::NEVER`] if no Interest is pending. It can be too early, never too late.
     timeout_at: Time,
@@ -191,7 +191,7 @@ impl<C: CongestionControl> Consumer<C> {
         u64::from(self.waiting.count(SegmentQueue::Out)) + u64::from(self.waiting.count(SegmentQueue::Held))
     }
 
-    /// The smoothed round-trip time; with several sources, that of the source whose Data arrived last.
+    /// The smoothed round-trip time; with several sources, the time of the source whose Data arrived last.
     #[cold]
     fn smoothed_rtt(&self) -> Duration {
         self.sources.as_ref().map_or_else(|| self.timeout.smoothed(), |sources| sources.smoothed())
@@ -603,7 +603,7 @@ enum Taken {
     Slot(u32),
     /// Its Interest is in flight already.
     Joined,
-    /// There is none now.
+    /// No segment is to be requested now.
     Nothing,
 }
 

@@ -139,8 +139,8 @@ mod tests {
         assert_eq!(segments(&mut all, &mut random, Time::ZERO, 5), expected);
     }
 
-    /// Batches of two every second: 0 and 1 at the start, 2 and 3 after one second, and after 3.5 s those of 2 s and 3
-    /// s together.
+    /// Batches of two every second: 0 and 1 at the start, 2 and 3 after one second, and after 3.5 s the batches of 2 s
+    /// and 3 s together.
     #[test]
     fn batches_are_requested_at_their_times() {
         let at = |millis| Time::ZERO + Duration::from_millis(millis);

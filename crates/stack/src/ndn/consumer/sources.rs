@@ -223,7 +223,7 @@ impl<C: CongestionControl> Consumer<C> {
         }
     }
 
-    /// Handles segments whose timeout, that of their source, has passed.
+    /// Handles segments for which the timeout of their source has passed.
     #[cold]
     pub(super) fn expire_by_source(&mut self, cx: &mut Cx<'_>) {
         let now = cx.now();
@@ -271,7 +271,7 @@ impl<C: CongestionControl> Consumer<C> {
         let segment = *self.waiting.get(slot);
         let (controller, sources) = self.parts();
         let source = sources.get(segment.source);
-        // segments requested before a reduction belong to its episode                          [ndn-tools 22.12: catchunks]
+        // segments requested before a reduction belong to its episode                      [ndn-tools 22.12: catchunks]
         let first = segment.order > source.recovery;
         if first {
             source.recovery = requested;
@@ -294,7 +294,7 @@ impl<C: CongestionControl> Consumer<C> {
 }
 
 /// Maximum number of segments that wait for the window of their source while others are requested. Our choice: enough
-/// to fill the window of one source while that of another is full; a receiver delivers in order and buffers early
+/// to fill the window of one source while the window of another is full; a receiver delivers in order and buffers early
 /// segments.
 const MAX_BLOCKED: u32 = 64;
 

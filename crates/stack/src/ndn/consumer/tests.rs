@@ -336,7 +336,7 @@ fn interests_are_spaced_by_the_time_of_their_data() {
 }
 
 /// 500 per second from 2 ms on, answered after 63.6 ms, until just before 100 s: 49 999 Interests were sent, and the
-/// last that was answered is that of 99.936 s.
+/// last that was answered left at 99.936 s.
 #[test]
 fn a_steady_consumer_receives_after_one_round_trip() {
     let config = ConsumerConfig { retries: 0, ..config() };
@@ -428,15 +428,15 @@ fn coarse(tick: u64, phase: u64) -> ConsumerConfig {
     ConsumerConfig { tick: span(tick), tick_phase: span(phase), ..config() }
 }
 
-/// [S1 §3.2, Figure 1]: 100 per second for 95 ms, a clock of 40 ms: those of 0 leave at 0, of 10 … 40 at 40, of 50 … 80
-/// at 80.
+/// [S1 §3.2, Figure 1]: 100 per second for 95 ms, a clock of 40 ms: the Interests of 0 leave at 0, of 10 … 40 at 40, of
+/// 50 … 80 at 80.
 #[test]
 fn a_coarse_clock_releases_interests_at_its_ticks() {
     let net = Net::run(&coarse(40, 0), Controller::rate(100), 95.0, quick);
     let expected =
         [(0, 0.0), (1, 40.0), (2, 40.0), (3, 40.0), (4, 40.0), (5, 80.0), (6, 80.0), (7, 80.0), (8, 80.0)];
     assert_eq!(net.departures(), expected);
-    // that of 90 ms is held
+    // the Interest of 90 ms is held
     assert_eq!(net.consumer.waiting.count(SegmentQueue::Held), 1);
     assert_eq!(net.bench.values("generated"), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0]);
 }
@@ -476,7 +476,8 @@ fn data_that_comes_while_a_retransmission_is_held_ends_it() {
 }
 
 proptest! {
-    /// [S1 §3.2]: with every rate and clock, Interests leave at ticks only, in order, none is lost, none waits for a second tick.
+    /// [S1 §3.2]: with every rate and clock, Interests leave at ticks only, in order, none is lost, none waits for a
+    /// second tick.
     #[test]
     fn a_coarse_clock_conserves_count_and_order(rate in 20u64..2000, tick in 1u64..300, phase in 0.0..1.0f64) {
         let phase = (tick as f64 * phase) as u64;
@@ -569,7 +570,7 @@ fn without_data_an_expiry_is_a_timeout() {
     let net = Net::run(&config(), Controller::window(2.0), 1025.0, |n, _| {
         if n < 20 { Answer::Data(10.0) } else { Answer::Nothing }
     });
-    // 20 answered by 100 ms; those of 100 ms expire at 300 ms
+    // 20 answered by 100 ms; the two of 100 ms expire at 300 ms
     assert_eq!(net.consumer.controller.episodes()[..2], [(Cause::Timeout, true), (Cause::Timeout, false)]);
     assert_eq!(net.count(Count::Timeouts), 2);
     // k = 4 after two expiries: the next check with an expiry is at 300 + 4·200 = 1100 ms. The window permits one
@@ -599,14 +600,14 @@ fn without_retries_a_lost_segment_is_abandoned_at_its_lifetime() {
     });
     assert_eq!(net.sent.len(), 401);
     assert!(net.departures().iter().enumerate().all(|(n, sent)| sent.0 == n as u64));
-    // those of 10, 30 … 1990 ms by 4000 ms, the last check of timers; of 200, and that of 4000 ms in flight
+    // the Interests of 10, 30 … 1990 ms by 4000 ms, the last check of timers; of 200, and the one of 4000 ms in flight
     assert_eq!(
         (net.count(Count::Missing), net.count(Count::Timeouts), net.count(Count::Retransmits)),
         (100, 0, 0)
     );
     assert_eq!(net.count(Count::Episodes), 0);
     assert_eq!(net.consumer.in_flight(), 101);
-    // memory for those of 2 s and 50 ms that never arrive, and for one in flight
+    // memory for the Interests of 2 s and 50 ms without an answer, and for one in flight
     assert!(net.consumer.waiting.capacity() <= 105, "{} places", net.consumer.waiting.capacity());
 }
 
@@ -654,8 +655,8 @@ fn losses_of_the_flight_at_a_reduction_cause_no_second_one() {
     assert_eq!((net.consumer.controller.window, net.count(Count::Episodes)), (2.0, 2));
 }
 
-/// As in ndnSIM, both of the later losses reduce the window again, since new Data have arrived in between: 8 → 4 → 2 → 1.
-/// At one per round trip, 300 is not reached.
+/// As in ndnSIM, both of the later losses reduce the window again, since new Data have arrived in between:
+/// 8 → 4 → 2 → 1. At one per round trip, 300 is not reached.
 #[test]
 fn with_episodes_by_the_highest_data_a_late_loss_reduces_again() {
     let net = three_losses(EpisodeCheck::Highest);
@@ -855,8 +856,8 @@ fn popular_contents_are_requested_more_often() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
-    /// With Data that is late, duplicated, marked, refused or missing: each segment arrives once, the data in flight is at most the window,
-    /// and the memory is that of the expected Data.
+    /// With Data that is late, duplicated, marked, refused or missing: each segment arrives once, the data in flight is
+    /// at most the window, and at the end nothing is pending.
     #[test]
     fn every_segment_arrives_once(
         fates in prop::collection::vec((0u8..12, 1.0..400.0f64), 40),

@@ -5,7 +5,7 @@ use units::{Duration, Time};
 use crate::ndn::Timeout;
 use crate::parts::Rtt;
 
-/// The timeout k·max(min, srtt + 4·var), at most `max` [ndnSIM 2.8: ndn-rtt-mean-deviation]. The gains are those of
+/// The timeout k·max(min, srtt + 4·var), at most `max` [ndnSIM 2.8: ndn-rtt-mean-deviation]. The gains are as in
 /// [RFC6298 §2].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Estimator {

@@ -123,8 +123,8 @@ impl Deadlines {
         }
     }
 
-    /// The slot of the entry that was added to a ring `steps` after the one with this number; a gap or any other if
-    /// there is none.
+    /// The slot of the entry that was added to a ring `steps` after the one with this number; a gap or any other slot
+    /// if no entry follows it so far.
     #[inline]
     pub(super) fn after(&self, number: u32, ring: u8, steps: u32) -> u32 {
         self.lifetimes[usize::from(ring)].ring.at(number.wrapping_add(steps))

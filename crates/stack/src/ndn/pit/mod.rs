@@ -140,7 +140,7 @@ impl Pit {
         }
     }
 
-    /// Requests what the answers to the Interests after that of an entry need, if answers come in the order of
+    /// Requests what the answers to the Interests after the Interest of an entry need, if answers come in the order of
     /// Interests.
     #[inline]
     pub fn prefetch_after(&self, pending: Pending) {

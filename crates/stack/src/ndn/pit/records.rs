@@ -90,7 +90,7 @@ impl<R: Record> Pool<R> {
         self.after_this(record).copied()
     }
 
-    /// The same without a copy.
+    /// The record after this one, without a copy.
     #[inline]
     pub(super) fn after_this(&self, record: &R) -> Option<&R> {
         // without a visit of the pool, which is rarely needed

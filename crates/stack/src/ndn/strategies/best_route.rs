@@ -59,8 +59,8 @@ impl BestRoute {
         if last.is_some_and(|last| !self.0.is_over(pending, last, cx)) {
             return;
         }
-        // a face counts as unused after one lifetime, so that the lowest cost is first again     [NFD: expired out-records] differs: the
-        // lifetime is that of the current Interest, because out-records store none
+        // a face counts as unused after one lifetime, so that the lowest cost is first again [NFD: expired out-records]
+        // differs: the lifetime is the current Interest's, because out-records store none
         let lifetime = match interest.packet.header {
             Header::Interest(header) => header.lifetime(),
             _ => Duration::MAX,

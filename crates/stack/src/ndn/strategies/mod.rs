@@ -1,4 +1,4 @@
-//! Built-in NDN strategies, which are those of NFD. Schemes can have others.
+//! Built-in NDN strategies, which are NFD's. Schemes can have others.
 //!
 //! The source is NFD's public source code and developer's guide.
 

@@ -21,7 +21,7 @@ contract::choice! {
     pub enum Weighing {
         /// All the same.
         Equal = "equal",
-        /// The inverse of what the way costs.
+        /// The inverse of one more than the cost of the path.
         Cost = "cost",
         /// The inverse of one more than the Interests that it has not answered yet.
         Pending = "pending",
@@ -51,7 +51,8 @@ impl Weighted {
         }
     }
 
-    /// Draws one of the next hops for which `may` is true, in proportion to their weights; `None` if there is none.
+    /// Draws one of the next hops for which `may` is true, in proportion to their weights; `None` if it is true for
+    /// none.
     fn draw(
         self,
         fib: &FibEntry<'_>,

@@ -24,9 +24,9 @@ pub(super) struct Sampler {
     limited_until: Option<u64>,
     /// Data in flight when last updated.
     in_flight: u64,
-    /// The newest segment that the present acknowledgement covers.
+    /// The newest segment that the current acknowledgement covers.
     newest: Option<Record>,
-    /// Payload that the present acknowledgement delivers.
+    /// Payload that the current acknowledgement delivers.
     newly_delivered: u64,
     /// Payload declared lost so far.
     lost: u64,
@@ -154,7 +154,7 @@ impl Sampler {
         }
     }
 
-    /// Declares the present transmissions of `[start, end)` lost. Calls `with` for each that was not yet declared lost,
+    /// Declares the current transmissions of `[start, end)` lost. Calls `with` for each that was not yet declared lost,
     /// in sequence order; `selective` indicates that the connection has selective acknowledgements.
     pub(super) fn mark_lost(&mut self, start: u64, end: u64, selective: bool, mut with: impl FnMut(&Lost)) {
         let first = self.outstanding.partition_point(|old| old.start < start);
@@ -203,7 +203,7 @@ impl Sampler {
         self.sample(ack, now)
     }
 
-    /// The sample of the present acknowledgement; `None` if it delivers nothing [DRE §3.3: GenerateRateSample].
+    /// The sample of the current acknowledgement; `None` if it delivers nothing [DRE §3.3: GenerateRateSample].
     fn sample(&mut self, ack: &ConnectionState, now: Time) -> Option<Delivery> {
         let newest = self.newest.take()?;
         // all data of the app-limited time are delivered

@@ -10,7 +10,7 @@ use super::Sender;
 pub(super) struct Frto {
     /// The timeout may still turn out to be spurious [Linux: frto].
     pub(super) active: bool,
-    /// The present acknowledgement is the first of data that were sent before the timeout and never again
+    /// The current acknowledgement is the first of data that were sent before the timeout and never again
     /// [Linux: FLAG_ORIG_SACK_ACKED].
     original_arrived: bool,
     /// New data leave before lost data are retransmitted, this once [Linux: REXMIT_NEW].

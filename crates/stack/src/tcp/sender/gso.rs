@@ -69,7 +69,7 @@ impl<C: CongestionControl> Sender<C> {
         let segments = (room / segment).max(1);
         let largest = self.largest_batch();
         let whole = batch.left_in_buffer(self.seq.next / segment);
-        // the end of the data does not wait, nor that of a buffer
+        // neither the end of the data nor the end of a buffer waits
         let full = segments >= largest.min(whole);
         if !full && unsent > room && self.expects_ack(segments * segment, now) {
             return true;

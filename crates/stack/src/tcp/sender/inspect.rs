@@ -12,8 +12,8 @@ use crate::tcp::receiver::FIRST_ACE;
 pub struct Inspection {
     /// Whether the connection is open: the answer to its SYN has arrived, and it was not stopped.
     pub open: bool,
-    /// Congestion window in bytes of payload, as it limits the sender now: in a recovery that of proportional rate
-    /// reduction.
+    /// Congestion window in bytes of payload, as it limits the sender now: in a recovery the window of proportional
+    /// rate reduction.
     pub window: Bytes,
     /// Slow-start threshold in bytes; [`Bytes::UNLIMITED`] before the first reduction, and of schemes without one.
     pub ssthresh: Bytes,
@@ -42,7 +42,7 @@ pub struct Inspection {
     pub lost_again: Vec<(u64, u64)>,
     /// Marked packets that acknowledgements reported, with accurate feedback [RFC9768 §3.2.1: s.cep, from 0].
     pub marks: u32,
-    /// Those of them that the controller does not know yet.
+    /// The part of `marks` that the controller does not know yet.
     pub marks_pending: u32,
     /// Smoothed round-trip time; the initial timeout before the first sample.
     pub srtt: Duration,
@@ -74,7 +74,7 @@ pub enum State {
 }
 
 impl<C: CongestionControl> Sender<C> {
-    /// The present state.
+    /// The current state.
     pub fn inspect(&self) -> Inspection {
         let [sacked, lost, lost_again] =
             self.scoreboard.as_ref().map(|scoreboard| scoreboard.ranges()).unwrap_or_default();

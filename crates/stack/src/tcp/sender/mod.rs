@@ -115,7 +115,7 @@ struct Departures {
     last_sent_at: Time,
     /// Segments that are still to leave without pacing.
     unpaced: u32,
-    /// Whether the timer is that of probes of a closed receive window.
+    /// Whether the timer is for probes of a closed receive window.
     persists: bool,
 }
 
@@ -366,7 +366,7 @@ impl<C: CongestionControl> Sender<C> {
             rtt_min: self.timer.rtt().min(),
             app_limited: !self.is_window_limited(),
             // in Linux the acknowledgement that ends a recovery lets the window grow; without SACK the next one ends it
-            //                                                               [Linux: tcp_cong_control, tcp_try_undo_recovery]
+            //                                                          [Linux: tcp_cong_control, tcp_try_undo_recovery]
             recovering: reducing
                 && (self.recovery.reducing || self.prr.is_none() || self.scoreboard.is_none()),
             round_ended,

@@ -16,13 +16,13 @@ pub(super) struct Prr {
     forced: u64,
     /// One past the highest byte sent when the recovery began.
     high: u64,
-    /// Delivered by the present acknowledgement [RFC9937 §6.2: DeliveredData].
+    /// Delivered by the current acknowledgement [RFC9937 §6.2: DeliveredData].
     newly_delivered: u64,
     /// Without SACK: bytes counted for duplicate acknowledgements that no cumulative acknowledgement has covered yet.
     duplicated: u64,
-    /// The present acknowledgement is cumulative for new data.
+    /// The current acknowledgement is cumulative for new data.
     cumulative: bool,
-    /// The present acknowledgement shows a further loss.
+    /// The current acknowledgement shows a further loss.
     further_loss: bool,
     /// The window after the last acknowledgement that delivered data.
     granted: u64,
@@ -35,22 +35,22 @@ impl Prr {
         *self = Self { window, duplicated, high, newly_delivered: self.newly_delivered, ..Self::default() };
     }
 
-    /// Sets the bytes that the present acknowledgement delivers.
+    /// Sets the bytes that the current acknowledgement delivers.
     pub(super) fn set_newly_delivered(&mut self, bytes: u64) {
         self.newly_delivered = bytes;
     }
 
-    /// Adds to the bytes that the present acknowledgement delivers.
+    /// Adds to the bytes that the current acknowledgement delivers.
     pub(super) fn add_newly_delivered(&mut self, bytes: u64) {
         self.newly_delivered += bytes;
     }
 
-    /// Notes that the present acknowledgement is cumulative for new data.
+    /// Notes that the current acknowledgement is cumulative for new data.
     pub(super) fn on_cumulative_ack(&mut self) {
         self.cumulative = true;
     }
 
-    /// Notes that the present acknowledgement shows a further loss.
+    /// Notes that the current acknowledgement shows a further loss.
     pub(super) fn note_further_loss(&mut self) {
         self.further_loss = true;
     }
@@ -73,14 +73,14 @@ impl Prr {
         self.duplicated += segment;
     }
 
-    /// Without SACK: counts those of `bytes` newly acknowledged that duplicate acknowledgements have not counted.
+    /// Without SACK: counts newly acknowledged `bytes`, except bytes that duplicate acknowledgements have counted.
     pub(super) fn progress(&mut self, bytes: u64) {
         let counted = self.duplicated.min(bytes);
         self.duplicated -= counted;
         self.newly_delivered += bytes - counted;
     }
 
-    /// The window after the present acknowledgement. `pipe` is the data in flight, `target` the controller's window.
+    /// The window after the current acknowledgement. `pipe` is the data in flight, `target` the controller's window.
     pub(super) fn grant(&mut self, pipe: u64, target: u64, high: u64, segment: u64) -> u64 {
         if let Some(window) = self.window(pipe, target, high, segment) {
             self.granted = window;
@@ -102,14 +102,14 @@ impl Prr {
         let prr_out = self.retransmitted - forced + (high - self.high);
         let pipe = pipe.saturating_sub(forced);
         let sndcnt = if pipe > target {
-            // sndcnt = CEIL(prr_delivered·ssthresh/prior_cwnd) − prr_out           [RFC9937 §6.2; Linux: tcp_cwnd_reduction]
+            // sndcnt = CEIL(prr_delivered·ssthresh/prior_cwnd) − prr_out      [RFC9937 §6.2; Linux: tcp_cwnd_reduction]
             // in whole segments, as in the examples of RFC 6937 and in Linux
             let share = u128::from(self.delivered) * u128::from(target);
             let share = share.div_ceil(u128::from(self.window.max(1)) * u128::from(segment));
             u64::try_from(share).unwrap_or(u64::MAX).saturating_mul(segment).saturating_sub(prr_out)
         } else {
-            // sndcnt = MAX(prr_delivered − prr_out, DeliveredData), + SMSS if it is a SafeACK; at most ssthresh − inflight
-            //                                                                      [RFC9937 §6.2]
+            // sndcnt = MAX(prr_delivered − prr_out, DeliveredData), + SMSS if it is a SafeACK
+            // at most ssthresh − inflight                                          [RFC9937 §6.2]
             let bound = self.delivered.saturating_sub(prr_out).max(newly_delivered);
             (bound + if safe { segment } else { 0 }).min(target - pipe)
         };

@@ -21,7 +21,7 @@ pub(super) struct Rack {
     segments_sent: u64,
     /// The most recently sent of all segments that have arrived [RFC8985 §5.2: RACK.xmit_ts, RACK.end_seq].
     newest: Transmission,
-    /// Of the segments that the present acknowledgement newly acknowledges, the one that counts for the round-trip
+    /// Of the segments that the current acknowledgement newly acknowledges, the one that counts for the round-trip
     /// time: one past its last byte (0: none), and its departure. It is the last in sequence of those acknowledged by
     /// number, or else of those by SACK, as Linux reads them.
     arrived: (u64, Transmission),
@@ -151,7 +151,7 @@ impl Rack {
         self.segments_sent += 1;
         let transmission = (now, self.segments_sent);
         if retransmission {
-            // the last departure of a segment counts: it replaces that of a probe             [RFC8985 §6.1]
+            // the last departure of a segment counts: it replaces the departure of a probe             [RFC8985 §6.1]
             while let Some((&low, &(_, at))) =
                 self.retransmissions.range(..end).next_back().filter(|(_, sent)| sent.0 > start)
             {
@@ -166,8 +166,8 @@ impl Rack {
         }
     }
 
-    /// Records that all bytes below `ack` are acknowledged, those of `scoreboard` before; `una` was the oldest byte in
-    /// flight, and `min` is the minimum round-trip time [RFC8985 §6.2, step 2].
+    /// Records that all bytes below `ack` are acknowledged, and that the bytes of `scoreboard` were before; `una` was
+    /// the oldest byte in flight, and `min` is the minimum round-trip time [RFC8985 §6.2, step 2].
     #[inline]
     pub(super) fn on_acknowledged(
         &mut self,
@@ -224,7 +224,7 @@ impl Rack {
         (start, end)
     }
 
-    /// The same of `[start, end)`, which is newly acknowledged above a gap.
+    /// Records that `[start, end)` is newly acknowledged above a gap.
     pub(super) fn on_sacked(
         &mut self,
         start: u64,
@@ -246,7 +246,7 @@ impl Rack {
         self.take_retransmissions(start, end, min, now);
     }
 
-    /// What the present acknowledgement says of the round-trip time.
+    /// What the current acknowledgement says of the round-trip time.
     pub(super) fn take_samples(&mut self) -> Samples {
         std::mem::take(&mut self.samples)
     }
@@ -279,7 +279,7 @@ impl Rack {
         {
             self.retransmissions.remove(&low);
             self.departed.remove(&at);
-            // an arrival within less than the minimum round-trip time is that of the first transmission
+            // an arrival within less than the minimum round-trip time is the arrival of the first transmission
             if now - at.0 >= min {
                 self.on_arrival(last, at);
             }
@@ -332,7 +332,7 @@ impl Rack {
         self.probe = None;
     }
 
-    /// When the oldest segment that is not acknowledged was sent first; `None` if there is none.
+    /// When the oldest segment that is not acknowledged was sent first; `None` if all are acknowledged.
     pub(super) fn oldest_sent_at(&self) -> Option<Time> {
         self.first.front().map(|&(_, (at, _))| at)
     }
@@ -348,8 +348,8 @@ impl Rack {
         self.reordering_deadline != Time::NEVER
     }
 
-    /// Updates the round-trip time, which is that of the present acknowledgement even if segments sent later arrived
-    /// before: so late data are waited for as long as late data take [RFC8985 §6.2, step 2; Linux: tcp_rack_advance].
+    /// Updates the round-trip time to the current acknowledgement's, even if segments sent later arrived before: so
+    /// late data are waited for as long as late data take [RFC8985 §6.2, step 2; Linux: tcp_rack_advance].
     pub(super) fn update_rtt(&mut self, now: Time) {
         let (end, at) = std::mem::take(&mut self.arrived);
         if end > 0 {
@@ -494,7 +494,7 @@ impl Rack {
         if self.probe_due {
             // PTO = 2·SRTT, plus the maximum delay of an acknowledgement if only one segment is in flight
             let wait = timer.rtt().smoothed() * 2 + if single_segment { MAX_ACK_DELAY } else { self.slack };
-            // the probe replaces a timeout that would come earlier                          [RFC8985 §7.2: TLP_calc_PTO]
+            // the probe replaces a timeout that would come earlier                         [RFC8985 §7.2: TLP_calc_PTO]
             timer.set(self.expires_at.min(now + wait));
         }
     }

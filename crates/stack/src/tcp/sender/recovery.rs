@@ -24,18 +24,18 @@ pub(super) struct Recovery {
     pub(super) by_pipe: bool,
     /// Whether the next new data carry CWR [RFC3168 §6.1.2].
     pub(super) cwr_due: bool,
-    /// The cause of the present episode, until the controller knows that it is over.
+    /// The cause of the current episode, until the controller knows that it is over.
     pub(super) ongoing: Option<Cause>,
     /// One past the highest byte sent when a loss was last detected [RFC6582 §3.2: recover].
     pub(super) recover: u64,
-    /// Congestion belongs to the present episode until all bytes below this are acknowledged.
+    /// Congestion belongs to the current episode until all bytes below this are acknowledged.
     pub(super) episode_end: u64,
     /// When the retransmission was sent that may be spurious [RFC3522]; [`Time::NEVER`] for none.
     pub(super) suspect_sent_at: Time,
     /// First byte in flight when the last recovery began, and the number of its retransmissions that have not arrived
     /// twice; `None` if nothing is to be undone [Linux: undo_marker, undo_retrans].
     undo: Option<(u64, u64)>,
-    /// The bytes between the first and the last of the present retransmissions.
+    /// The bytes between the first and the last of the current retransmissions.
     resent: (u64, u64),
     /// Whether the last timeout may be spurious.
     pub(super) frto: Frto,
@@ -144,7 +144,7 @@ impl<C: CongestionControl> Sender<C> {
             }
             return;
         }
-        // duplicates that a retransmission after a timeout causes are no new loss             [RFC6582 §3.2 step 1, §3.2 step 6]
+        // duplicates that a retransmission after a timeout causes are no new loss    [RFC6582 §3.2 step 1, §3.2 step 6]
         if self.recovery.recover > 0 && self.seq.una <= self.recovery.recover {
             return;
         }
@@ -222,7 +222,7 @@ impl<C: CongestionControl> Sender<C> {
             return self.on_marked_progress(bytes, counted, cx);
         }
         if self.seq.una >= self.recovery.recover {
-            // a full acknowledgement ends the recovery; the window is the threshold          [RFC6582 §3.2 step 3, option 2]
+            // a full acknowledgement ends the recovery; the window is the threshold     [RFC6582 §3.2 step 3, option 2]
             self.recovery.end(&mut self.seq);
             self.restart_timer(cx.now());
             if self.recovery.by_pipe {
@@ -237,8 +237,8 @@ impl<C: CongestionControl> Sender<C> {
             self.seq.base = self.seq.una;
             return self.restart_timer(cx.now());
         }
-        // A partial acknowledgement shows the next gap. The window is deflated by the acknowledged bytes, and one segment is added, so its
-        // start advances by that segment                                         [RFC6582 §3.2 step 3]
+        // A partial acknowledgement shows the next gap. The window is deflated by the acknowledged bytes, and one
+        // segment is added, so its start advances by that segment                [RFC6582 §3.2 step 3]
         if bytes >= segment {
             self.seq.base += segment;
         }
@@ -262,7 +262,7 @@ impl<C: CongestionControl> Sender<C> {
         }
     }
 
-    /// Notifies the controller of congestion that belongs to the present episode.
+    /// Notifies the controller of congestion that belongs to the current episode.
     pub(super) fn report(&mut self, cause: Cause, bytes: u64, in_flight: u64, cx: &mut Cx<'_>) {
         let (bytes, in_flight) = (Bytes::new(bytes), Bytes::new(in_flight));
         self.controller.on_congestion(&Congestion { cause, bytes, in_flight, first: false }, cx);

@@ -110,7 +110,7 @@ impl<C: CongestionControl> Sender<C> {
             if rack.head_left_at(self.seq.una).is_some_and(|at| samples.is_older_than(at))
                 && !rack.reordering_timer_armed()
             {
-                // they left before the oldest segment did again                              [Linux: tcp_clean_rtx_queue]
+                // they left before the oldest segment did again                            [Linux: tcp_clean_rtx_queue]
                 self.timer.start(cx.now());
             }
         }
@@ -318,7 +318,8 @@ impl<C: CongestionControl> Sender<C> {
         }
     }
 
-    /// The same. Returns whether the window is full.
+    /// Sends in the order of [RFC6675 §4: NextSeg] while the pipe is below the window. Returns whether the window is
+    /// full.
     fn send_by_pipe(&mut self, cx: &mut Cx<'_>) -> bool {
         let segment = self.segment();
         self.end_batch();
@@ -361,7 +362,8 @@ impl<C: CongestionControl> Sender<C> {
                 return false;
             }
             self.on_app_limited();
-            // with RACK only what is lost is retransmitted, and the end of the data is for its probes        [RFC8985 §7; Linux: tcp_xmit_retransmit_queue]
+            // with RACK only what is lost is retransmitted, and the end of the data is for its probes
+            // [RFC8985 §7; Linux: tcp_xmit_retransmit_queue]
             if !self.recovery.recovering || self.rack.is_some() || self.waits_for_pacer(cx.now()) {
                 return false;
             }
@@ -384,7 +386,7 @@ impl<C: CongestionControl> Sender<C> {
 
     fn retransmit_hole(&mut self, seq: u64, len: u64, cx: &mut Cx<'_>) {
         if seq == self.seq.una && self.rack.as_ref().is_some_and(|rack| !rack.reordering_timer_armed()) {
-            // the timer is that of the oldest segment, which is retransmitted now      [Linux: tcp_xmit_retransmit_queue]
+            // the timer belongs to the oldest segment, which is retransmitted now    [Linux: tcp_xmit_retransmit_queue]
             self.timer.start(cx.now());
         }
         if let Some(prr) = &mut self.prr {
@@ -455,7 +457,8 @@ impl<C: CongestionControl> Sender<C> {
                     && self.recovery.recovering
                     && !before
                 {
-                    // no acknowledgement began the recovery: one segment counts as delivered        [Linux: tcp_rack_reo_timeout]
+                    // no acknowledgement began the recovery: one segment counts as delivered
+                    // [Linux: tcp_rack_reo_timeout]
                     prr.set_newly_delivered(segment);
                 }
             }
@@ -516,7 +519,7 @@ impl<C: CongestionControl> Sender<C> {
         self.read_allowance();
     }
 
-    /// The same of the oldest `len` bytes, without a scoreboard.
+    /// Passes the oldest `len` bytes to the controller as lost, without a scoreboard.
     #[cold]
     pub(super) fn report_first_lost(&mut self, len: u64, cx: &mut Cx<'_>) {
         let Some(sampler) = &mut self.sampler else { return };
@@ -526,7 +529,7 @@ impl<C: CongestionControl> Sender<C> {
         self.read_allowance();
     }
 
-    /// Passes the delivery-rate sample of the present acknowledgement to the controller.
+    /// Passes the delivery-rate sample of the current acknowledgement to the controller.
     #[cold]
     pub(super) fn report_delivery_rate(&mut self, ack_sent_at: Time, cx: &mut Cx<'_>) {
         let ack = ConnectionState {

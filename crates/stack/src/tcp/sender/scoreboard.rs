@@ -26,7 +26,8 @@ pub(super) struct Scoreboard {
     lost_retransmissions: BTreeMap<u64, u64>,
     /// Bytes of these.
     lost_again: u64,
-    /// Those that [`Self::take_newly_lost`] has not returned yet, and the end of what it has of the others.
+    /// Ranges of these that [`Self::take_newly_lost`] has not returned yet, and the end up to which it has returned
+    /// other losses.
     newly_lost: Vec<(u64, u64)>,
     told_end: u64,
 }
@@ -37,7 +38,7 @@ impl Scoreboard {
         self.sacked.is_empty() && self.lost_end == self.una
     }
 
-    /// What has arrived above gaps, what counts as lost and has not arrived, and those of the latter whose
+    /// What has arrived above gaps, what counts as lost and has not arrived, and the part of the latter whose
     /// retransmission was lost.
     pub(super) fn ranges(&self) -> [Vec<(u64, u64)>; 3] {
         let mut lost = Vec::new();

@@ -12,7 +12,7 @@ use units::Bytes;
 #[derive(Clone, Debug)]
 pub(super) struct SendBuffer(Option<Box<Size>>);
 
-/// The size of a send buffer; without a limit there is none.
+/// The size of a send buffer with a limit.
 #[derive(Clone, Debug)]
 struct Size {
     /// In bytes of memory.

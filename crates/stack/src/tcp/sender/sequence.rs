@@ -48,7 +48,7 @@ impl SendSequence {
             return;
         }
         let edge = ack + u64::from(window_bytes);
-        // the window may shrink with new data, or close                               [RFC9293 §3.8.6; Linux: tcp_may_update_window]
+        // the window may shrink with new data, or close                  [RFC9293 §3.8.6; Linux: tcp_may_update_window]
         if ack > self.una || edge > self.edge || window_bytes == 0 {
             self.edge = edge;
         }

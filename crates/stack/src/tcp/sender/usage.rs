@@ -6,7 +6,7 @@ use units::{Bytes, Time};
 
 use super::Sender;
 
-/// The fullest moment of the window in the present round.
+/// The fullest moment of the window in the current round.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Usage {
     /// Whether the window was full then.
