@@ -155,8 +155,8 @@ class Dualpi2Queue(Part):
     - `beta` (number): β, proportional gain: increase of the probability per update and second by which the
       delay has grown since the last one. Default: 3.2. Source: Linux 6.17: 3.2; RFC9332 §A.1: 0.3/RTT_max,
       which is 3.
-    - `coupling` (number): k, the coupling factor: the marking probability of scalable flows is k times that
-      of which the square is the classic one. Default: 2. Source: RFC9332 §A.1: 2; Linux 6.17: 2.
+    - `coupling` (number): k, the coupling factor: the marking probability of scalable flows is k times the
+      square root of the classic probability. Default: 2. Source: RFC9332 §A.1: 2; Linux 6.17: 2.
     - `native` (`step`, `ramp`): How the queue of scalable flows is marked by its own delay. Default: step.
       Source: Linux 6.17: step; RFC9332 §A.1: ramp.
     - `threshold` (such as `"1 ms"`): Queueing delay above which packets of scalable flows are marked; with
@@ -310,7 +310,7 @@ class RedQueue(Part):
     - `max_th` (number): Average queue length, in packets, at which the probability reaches `max_p`. Default:
       15. Source: FJ93 §5.
     - `max_p` (number): Probability of a drop at `max_th`. Default: 0.02. Source: FJ93 §5.
-    - `weight` (number): w_q, the weight of the present queue length in the average, per arriving packet.
+    - `weight` (number): w_q, the weight of the current queue length in the average, per arriving packet.
       Default: 0.002. Source: FJ93 §5.
     - `gentle` (true or false): From `max_th` to twice that the probability grows from `max_p` to 1; false:
       there it is 1 at once. Default: true. Source: F00; false in FJ93.

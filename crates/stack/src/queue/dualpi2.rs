@@ -36,7 +36,8 @@ contract::params! {
     /// β, proportional gain: increase of the probability per update and second by which the delay has grown since the
     /// last one.
     beta: f64 = 3.2, within 0.0..=100.0, from "Linux 6.17: 3.2; RFC9332 §A.1: 0.3/RTT_max, which is 3";
-    /// k, the coupling factor: the marking probability of scalable flows is k times that of which the square is the classic one.
+    /// k, the coupling factor: the marking probability of scalable flows is k times the square root of the classic
+    /// probability.
     coupling: f64 = 2.0, within 1.0..=100.0, from "RFC9332 §A.1: 2; Linux 6.17: 2";
     /// How the queue of scalable flows is marked by its own delay.
     native: NativeAqm = NativeAqm::Step, from "Linux 6.17: step; RFC9332 §A.1: ramp";

@@ -35,7 +35,7 @@ contract::params! {
     max_th: f64 = 15.0, within 0.001..=1000000.0, from "FJ93 §5";
     /// Probability of a drop at `max_th`.
     max_p: f64 = 0.02, within 0.0..=1.0, from "FJ93 §5";
-    /// w_q, the weight of the present queue length in the average, per arriving packet.
+    /// w_q, the weight of the current queue length in the average, per arriving packet.
     weight: f64 = 0.002, within 0.000001..=1.0, from "FJ93 §5";
     /// From `max_th` to twice that the probability grows from `max_p` to 1; false: there it is 1 at once.
     gentle: bool = true, from "F00; false in FJ93";
