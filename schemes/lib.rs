@@ -223,7 +223,7 @@ pub enum Build {
 /// The schemes of this crate.
 static BUILT_IN: LazyLock<Vec<Entry>> = LazyLock::new(built_in);
 
-/// Every scheme, in the order of names: those of this crate, and those that the program registered.
+/// Every scheme, in the order of names: the schemes of this crate, and the ones that the program registered.
 pub fn catalogue() -> Vec<Entry> {
     let mut all = BUILT_IN.clone();
     all.extend(registered::all());

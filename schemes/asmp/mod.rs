@@ -69,10 +69,11 @@ params! {
     smooth_down: f64 = 0.5, within 0.0..=0.999, from "our choice: the abstracts say that the factor is adapted, and give no method; decreases are followed faster than increases";
     /// Smoothness factor when the minimum rate is above the old rate.
     smooth_up: f64 = 0.8, within 0.0..=0.999, from "our choice: the abstracts say that the factor is adapted, and give no method; decreases are followed faster than increases";
-    /// A receiver has left after this number of intervals without a report. After the same time without any report the rate is halved.
+    /// A receiver has left after this number of intervals without a report. After the same time without any report the
+    /// rate is halved.
     timeout_intervals: u32 = 5, within 1..=1000, from "RFC3550 §6.3.5; our choice: the rate is halved, because missing reports may be caused by congestion";
     /// Rate at the start.
-    initial_rate: Rate = Rate::from_kbps(50), within "1 bit/s"..="1000 Gbit/s", from "our choice: that of SRMCC, Table 1";
+    initial_rate: Rate = Rate::from_kbps(50), within "1 bit/s"..="1000 Gbit/s", from "our choice: as in SRMCC, Table 1";
     /// Minimum rate.
     min_rate: Rate = Rate::from_kbps(8), within "1 bit/s"..="1000 Gbit/s", from "our choice: one packet of 1000 bytes per second; a source that sends nothing gets no feedback";
     /// Maximum rate.

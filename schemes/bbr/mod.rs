@@ -60,8 +60,8 @@ contract::params! {
     pacing_margin: f64 = 0.01, within 0.0..=0.5, from "LINUX: bbr_pacing_margin_percent; BBR00 §4.2.1 has 0";
     /// Samples that renew RTprop and its age: only lower ones, or also equal ones, as in the draft.
     rtprop_refresh: Refresh = Refresh::Lower, from "LINUX: bbr_update_min_rtt; BBR00 §4.1.2.3 has `equal`";
-    /// Whose rules apply where they differ: those of the draft, or those of Linux, whose windows are of whole segments and have an allowance for aggregated
-    /// acknowledgements, and which estimates the rate of a policer.
+    /// Whose rules apply where they differ: the draft's, or Linux', with windows of whole segments, an allowance for
+    /// aggregated acknowledgements, and an estimate of the rate of a policer.
     variant: Variant = Variant::Draft, from "BBR00; LINUX for the other value";
 }
 

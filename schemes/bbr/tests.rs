@@ -160,7 +160,7 @@ fn by_default_it_paces_one_per_cent_below_the_rate() {
     path.rate(10_000);
     path.round();
     close(path.pacing_mbps(), 0.99 * 28.85);
-    // the window is that of the rate itself
+    // the window follows from the rate itself
     assert_eq!(path.controller.btlbw(), 10e6);
 }
 
@@ -570,8 +570,8 @@ fn linux_rounds_the_window_to_an_even_number() {
 }
 
 /// Linux, bbr_update_ack_aggregation: thirty segments are beyond the expected ones, 250 + 30 + 6 = 286, and thirty more
-/// at the same instant, 316. 24 ms later thirty are expected, so that 65 are 35 beyond. 200 at once count as those of
-/// 100 ms, 125: 381, an even 382. More than ten rounds later the five of each count.
+/// at the same instant, 316. 24 ms later thirty are expected, so that 65 are 35 beyond. 200 at once count as the
+/// segments of 100 ms, 125: 381, an even 382. More than ten rounds later the five of each count.
 #[test]
 fn linux_has_room_for_aggregated_acknowledgements() {
     let mut path = Path::linux();

@@ -55,7 +55,7 @@ pub const SCHEME: Scheme = Scheme {
         ("pacing_rate", "bps", "flow", "rate at which packets may leave, headers included"),
     ],
     reorder: 1,
-    // its timers are those of RACK-TLP, and losses are declared late, as by RACK           [BBR06 §4.1.2.4, §5.5.10.2, RFC8985]
+    // its timers are RACK-TLP's, and losses are declared late, as by RACK          [BBR06 §4.1.2.4, §5.5.10.2, RFC8985]
     needs: &[Need::Rack],
 };
 
@@ -108,7 +108,7 @@ contract::params! {
 
 /// The whole congestion control.
 ///
-/// Boxed: its state is larger than that of all others, which would take as much room in the enum of all schemes.
+/// Boxed: its state is the largest of all schemes, and each would take as much room in the enum of all schemes.
 pub type Control = Box<Bbr3>;
 
 /// Makes the congestion control of one connection.

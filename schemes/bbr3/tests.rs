@@ -1,6 +1,6 @@
-//! The rules of the draft with numbers computed by hand, and those of its 22 test cases (Appendix A) that a controller
-//! shows without a network, with segments of 1000 bytes on a path of 100 ms and 10 Mbit/s, whose bandwidth-delay
-//! product is 125 000 bytes. The other test cases are in `crates/sim/tests/bbr3.rs`.
+//! The rules of the draft with numbers computed by hand, and the ones of its 22 test cases (Appendix A) that need no
+//! network, with segments of 1000 bytes on a path of 100 ms and 10 Mbit/s, whose bandwidth-delay product is 125 000
+//! bytes. The other test cases are in `crates/sim/tests/bbr3.rs`.
 
 use contract::{Cause, Congestion, CongestionControl, Delivery, Idle, Lost, Sent, Setup};
 use units::{Bytes, Duration, Rate, Time};
@@ -165,7 +165,7 @@ impl Path {
         path
     }
 
-    /// The next acknowledgement is that of the next probe for bandwidth.
+    /// An acknowledgement begins the next probe for bandwidth, after the maximum time.
     fn probe_again(&mut self) {
         self.wait(3001);
         self.refresh();
@@ -693,7 +693,7 @@ fn case_13_aggregation_widens_the_window() {
 }
 
 /// A.14: the window is at least four segments, whatever the product is, here 100 bytes; two more in UP (§5.6.4.2). The
-/// rate is that of the path.
+/// rate follows the path's.
 #[test]
 fn case_14_four_segments_are_the_minimum() {
     let mut path = Path::new();

@@ -21,9 +21,9 @@ contract::choice! {
 contract::choice! {
     /// The algorithm.
     pub enum Variant {
-        /// That of consumers of named data.
+        /// The algorithm of consumers of named data.
         Ndn = "ndn",
-        /// That of Linux.
+        /// The algorithm of Linux.
         Linux = "linux",
     }
 }

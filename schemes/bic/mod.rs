@@ -47,7 +47,8 @@ contract::params! {
     max_increment: f64 = 16.0, within 1.0..=100000.0, from "NDNSIM: 16";
     /// Additional effect of a timeout: none, or a window of one segment, as in TCP.
     on_timeout: OnTimeout = OnTimeout::Cut, from "NDNSIM: a timeout is treated as a loss; our choice for the other value: RFC 5681 §3.1";
-    /// The algorithm: that of NDN consumers, or that of Linux, in whole segments. With Linux, `on_timeout` has no effect: the window is one segment.
+    /// The algorithm of NDN consumers, or of Linux, in whole segments. With Linux, `on_timeout` has no effect: the
+    /// window is one segment.
     variant: Variant = Variant::Ndn, from "NDNSIM; LINUX for the other value";
     /// With variant = "linux": segments acknowledged per segment of growth near the maximum, in quarters of the window.
     smooth_part: u32 = 20, within 1..=1000, from "LINUX: smooth_part";
@@ -59,9 +60,9 @@ contract::params! {
 #[derive(Clone, Debug, Delegate)]
 #[delegate(CongestionControl)]
 pub enum Control {
-    /// That of NDN consumers.
+    /// The controller of NDN consumers.
     Ndn(Bic),
-    /// That of Linux, in memory of its own because it is large.
+    /// The controller of Linux, in memory of its own because it is large.
     Linux(Box<Linux<LinuxBic>>),
 }
 

@@ -12,7 +12,8 @@ use crate::shared::Classic;
 contract::choice! {
     /// The source that a segment without a prediction is charged to.
     pub enum Unpredicted {
-        /// The one with the longest round-trip time: a timer that is too short would expire for Data that are on their way.
+        /// The one with the longest round-trip time: a timer that is too short would expire for Data that are on their
+        /// way.
         Farthest = "farthest",
         /// The source whose Data arrived last.
         Latest = "latest",
@@ -34,7 +35,7 @@ pub struct Cctcp {
     newest: u64,
     /// Where segments are expected from, by the lower bits of their numbers.
     predictions: Vec<Predicted>,
-    /// Data that came, and those of them that came from the source that they were charged to.
+    /// Data that came, and how many of them came from the source that they were charged to.
     received: u64,
     right: u64,
 }

@@ -16,8 +16,8 @@ pub(super) const fn word(node: NodeId) -> u64 {
     node.0 as u64 + 1
 }
 
-/// The lead of an Interest, in the first word of its label and in the upper half of that of its Data: how many segments
-/// after its own the first anticipated one is.
+/// The lead of an Interest, in the first word of its label and in the upper half of the first word of its Data's label:
+/// how many segments after its own the first anticipated one is.
 pub(super) const fn lead(first: u64) -> u64 {
     first >> 32
 }

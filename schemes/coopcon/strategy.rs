@@ -63,8 +63,8 @@ impl Strategy for Resilient {
                 self.split.reduce(fib, data.from, cx, |share| change * share);
             }
         } else if now.saturating_since(*since) >= self.recovery_time {
-            // the best path is used resiliently                                           [LI23A] our choice: 0.02 of the moved shares,
-            // once per ten intervals without marks
+            // the best path is used resiliently                                           [LI23A]
+            // our choice: 0.02 of the moved shares, once per ten intervals without marks
             *since = now;
             self.split.restore(fib, cx, change);
         }

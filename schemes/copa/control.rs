@@ -138,7 +138,7 @@ impl Copa {
         }
         self.rounds += 1;
         if self.rounds >= self.params.steady_rounds {
-            // at most δ·cwnd: a round moves the window by no more than itself           [GENERICCC: markoviancc.cc, update_amt]
+            // at most δ·cwnd: a round moves the window by no more than itself   [GENERICCC: markoviancc.cc, update_amt]
             self.velocity = (2.0 * self.velocity).min(self.window / self.inverse_delta).max(1.0);
         }
         self.round_window = self.window;
@@ -189,7 +189,7 @@ impl CongestionControl for Copa {
         } else if self.slow_start {
             (self.slow_start, self.up, self.rounds, self.round_window) = (false, false, 0, self.window);
         } else if !(below && self.app_limited) {
-            // a velocity that was gained in the other direction does not count                [MVFST: Copa.cpp, changeDirection]
+            // a velocity that was gained in the other direction does not count       [MVFST: Copa.cpp, changeDirection]
             if self.velocity > 1.0 && self.up != below {
                 (self.up, self.rounds, self.velocity, self.round_window) = (below, 0, 1.0, self.window);
             }
@@ -211,7 +211,7 @@ impl CongestionControl for Copa {
 
     fn on_congestion(&mut self, event: &Congestion, _cx: &mut Cx<'_>) {
         if event.cause == Cause::Timeout {
-            // the minimum, without another slow start                                       [MVFST: Copa.cpp, onPacketLoss]
+            // the minimum, without another slow start                                   [MVFST: Copa.cpp, onPacketLoss]
             (self.slow_start, self.up, self.rounds, self.velocity) = (false, true, 0, 1.0);
             self.set(self.params.min_cwnd);
             self.round_window = self.window;

@@ -125,8 +125,8 @@ fn packets_are_paced_at_twice_the_window_per_round_trip_time() {
 
 /// §2.2: a queue that is not nearly empty for five round-trip times makes the mode competitive: 1/δ grows by one per
 /// round, is halved by a loss, at least 2, and is 2 again when the queue is nearly empty. Acknowledgements are 100 ms
-/// apart. After the nth of 200 ms the smoothed round-trip time is 200 − 100·0.875ⁿ, and that of 100 ms is no longer
-/// among the last five with n = 9: 900 ≥ 5·170 ms. The first is before the loop.
+/// apart. After the nth of 200 ms the smoothed round-trip time is 200 − 100·0.875ⁿ, and the sample of 100 ms is no
+/// longer among the last five with n = 9: 900 ≥ 5·170 ms. The first is before the loop.
 #[test]
 fn without_an_empty_queue_delta_follows_losses() {
     let (mut bench, mut copa) = avoiding(&Params::default());

@@ -20,9 +20,9 @@ contract::choice! {
 contract::choice! {
     /// The growth function.
     pub enum Variant {
-        /// That of the RFC.
+        /// The function of the RFC.
         Rfc = "rfc",
-        /// That of Linux.
+        /// The function of Linux.
         Linux = "linux",
     }
 }

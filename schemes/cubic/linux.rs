@@ -108,7 +108,7 @@ impl LinuxCubic {
         self.per_segment = self.per_segment.max(MIN_PER_SEGMENT);
     }
 
-    /// Makes the window reach that of Reno within a round, if that is larger.
+    /// Makes the window reach Reno's within a round, if Reno's is larger.
     fn be_friendly(&mut self, w: u64) {
         // W_est += α per window, α = 3·(1 − β)/(1 + β), in whole eighths of segments  [RFC9438 §4.3]
         let eighths = (8.0 * (1.0 + self.beta) / (3.0 * (1.0 - self.beta))) as u64;
@@ -136,7 +136,7 @@ impl LinuxCubic {
         let lowered = (window * (1.0 + self.beta) / 2.0) as u64;
         self.w_max = if self.fast_convergence && w < self.w_max { lowered } else { w };
         self.epoch = Time::NEVER;
-        // what was acknowledged before a reduction does not count after it                 [Linux: tcp_init_cwnd_reduction, tcp_enter_loss]
+        // acknowledgements before a reduction do not count after it    [Linux: tcp_init_cwnd_reduction, tcp_enter_loss]
         self.credit.clear();
         if cause == Cause::Timeout {
             // a timeout resets the state

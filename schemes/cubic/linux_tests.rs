@@ -185,8 +185,8 @@ fn small_windows_are_left_to_slow_start() {
     assert!(cubic.in_slow_start());
 }
 
-/// A train of acknowledgements 1 ms apart that is longer than (100 + 1)/2 ms ends it too; with gaps of 3 ms there is
-/// none.
+/// A train of acknowledgements 1 ms apart that is longer than (100 + 1)/2 ms ends it too; with gaps of 3 ms they form
+/// no train.
 #[test]
 fn a_train_of_half_a_round_trip_ends_slow_start() {
     for (gap, ended) in [(1, true), (3, false)] {

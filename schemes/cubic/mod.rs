@@ -51,7 +51,8 @@ contract::params! {
     reno_friendly: bool = true, from "RFC9438 §4.3";
     /// Unit of growth towards the cubic function: each acknowledgement, or each acknowledged segment.
     counting: Counting = Counting::Acks, from "RFC9438 §4.4; our choice for the other value: Linux counts segments, so that delayed acknowledgements do not slow growth";
-    /// Growth: that of the RFC, or that of Linux, in whole segments; with Linux, `counting` has no effect, and slow start counts segments.
+    /// Growth of the RFC, or of Linux, in whole segments; with Linux, `counting` has no effect, and slow start counts
+    /// segments.
     variant: Variant = Variant::Rfc, from "RFC9438 §4; our choice for the other value: Linux, which most public hosts run";
     /// End of slow start besides losses: none, HyStart as in Linux, or HyStart++.
     hystart: Ending = Ending::Off, from "RFC9438 §4.10 leaves it open; HR11 for `linux`, RFC9406 for `plus`";

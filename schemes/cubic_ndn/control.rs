@@ -74,8 +74,8 @@ impl Control {
 impl CongestionControl for Control {
     #[inline]
     fn on_ack(&mut self, ack: &Ack, cx: &mut Cx<'_>) {
-        // the window does not grow with a mark, even if that causes no reduction       [NDNTOOLS] differs: nor with Data for which the
-        // window was not full
+        // the window does not grow with a mark, even if that causes no reduction       [NDNTOOLS]
+        // differs: nor with Data for which the window was not full
         if ack.marked || ack.app_limited {
             return;
         }

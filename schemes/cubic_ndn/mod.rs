@@ -50,13 +50,13 @@ contract::params! {
     /// Reno-friendly region: never be slower than Reno.
     reno_friendly: bool = true, from "NDNTOOLS: always; RFC8312 eq. 4";
     /// Links: acceptable standing queueing delay.
-    target: Duration = Duration::from_millis(5), within "1 us"..="100 s", from "our choice: LIU16 names explicit marks without a rule; those of PCON (SCHNEIDER)";
+    target: Duration = Duration::from_millis(5), within "1 us"..="100 s", from "our choice: LIU16 names explicit marks without a rule; as in PCON (SCHNEIDER)";
     /// Links: how long the queueing delay may exceed `target` before the first mark.
-    interval: Duration = Duration::from_millis(100), within "1 us"..="100 s", from "our choice: that of PCON (SCHNEIDER)";
+    interval: Duration = Duration::from_millis(100), within "1 us"..="100 s", from "our choice: as in PCON (SCHNEIDER)";
     /// Links: time between the first mark and the second, in intervals; after the n-th mark 1/√n of it.
-    gap: f64 = 1.1, within 0.001..=1000.0, from "our choice: that of PCON (SCHNEIDER)";
+    gap: f64 = 1.1, within 0.001..=1000.0, from "our choice: as in PCON (SCHNEIDER)";
     /// Links: the packet that is marked.
-    mark_at: MarkAt = MarkAt::Enqueue, from "our choice: that of PCON (SCHNEIDER)";
+    mark_at: MarkAt = MarkAt::Enqueue, from "our choice: as in PCON (SCHNEIDER)";
 }
 
 /// Makes the congestion control of one consumer.

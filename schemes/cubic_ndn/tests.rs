@@ -49,8 +49,8 @@ fn the_window_aimed_for_is_the_greater_of_cubic_and_reno() {
     close(alone.aim(0.0, 0.001), 70.0);
 }
 
-/// [NDNTOOLS]: one Data 1 s after the cut, a round trip of 0.1 s: the cubic's 86.6808 is above Reno's 75.294, so W = 70 +
-/// 16.6808/70. A moment after the cut nothing is added, and nothing is ever taken away.
+/// [NDNTOOLS]: one Data 1 s after the cut, a round trip of 0.1 s: the cubic's 86.6808 is above Reno's 75.294, so W =
+/// 70 + 16.6808/70. A moment after the cut nothing is added, and nothing is ever taken away.
 #[test]
 fn the_window_goes_a_part_of_the_way_with_each_data() {
     let (mut bench, mut controller) = controller(Params::default(), 100);

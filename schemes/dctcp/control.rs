@@ -9,9 +9,9 @@ use crate::shared::{Classic, Credit};
 contract::choice! {
     /// The arithmetic.
     pub enum Variant {
-        /// That of the RFC, with fractions.
+        /// Fractions, as in the RFC.
         Rfc = "rfc",
-        /// That of Linux, in whole segments and 1024 parts.
+        /// Whole segments and 1024 parts of the fraction, as in Linux.
         Linux = "linux",
     }
 }
@@ -21,7 +21,7 @@ contract::choice! {
 pub struct Control {
     classic: Classic<Window>,
     alpha: Alpha,
-    /// Packets acknowledged in the current observation window, and those of them that were marked
+    /// Packets acknowledged in the current observation window, and how many of them were marked
     /// [RFC8257 §3.3: DCTCP.BytesAcked, DCTCP.BytesMarked].
     acked: u64,
     marked: u64,
@@ -58,12 +58,12 @@ impl Alpha {
     fn update(&mut self, marked: u64, acked: u64) {
         match self {
             Self::Real { value, gain } => {
-                // M = BytesMarked/BytesAcked, Alpha = Alpha·(1 − g) + g·M                   [RFC8257 §3.3, steps 4, 5; AGM10 eq. 1]
+                // M = BytesMarked/BytesAcked, Alpha = Alpha·(1 − g) + g·M       [RFC8257 §3.3, steps 4, 5; AGM10 eq. 1]
                 let fraction = marked.min(acked) as f64 / acked.max(1) as f64;
                 *value = *value * (1.0 - *gain) + *gain * fraction;
             }
             Self::Linux { parts, shift } => {
-                // below 2 to the power of `shift`, where nothing would be left of the share, all goes    [Linux: dctcp_update_alpha]
+                // below 2^shift the share rounds to zero, and all parts go                  [Linux: dctcp_update_alpha]
                 let share = *parts >> *shift;
                 *parts -= if share == 0 { *parts } else { share };
                 *parts = WHOLE.min(*parts + (marked << (10 - *shift)) / acked.max(1));
@@ -115,7 +115,7 @@ impl CongestionControl for Control {
         self.acked += u64::from(ack.packets);
         self.marked += u64::from(ack.marked_packets);
         if ack.round_ended {
-            // DCTCP.WindowEnd                                                               [RFC8257 §3.3, steps 3 to 8]
+            // DCTCP.WindowEnd                                                              [RFC8257 §3.3, steps 3 to 8]
             self.alpha.update(self.marked, self.acked);
             self.classic.update_mut().alpha = self.alpha;
             (self.acked, self.marked) = (0, 0);
@@ -131,7 +131,7 @@ impl CongestionControl for Control {
         let mut event = *event;
         match event.cause {
             Cause::Mark => self.marks_only |= event.first,
-            // a loss in the window of a mark has its own effect                             [RFC8257 §3.5; Linux: dctcp_react_to_loss]
+            // a loss in the window of a mark has its own effect              [RFC8257 §3.5; Linux: dctcp_react_to_loss]
             _ => event.first |= std::mem::take(&mut self.marks_only) && event.cause == Cause::Loss,
         }
         self.classic.on_congestion(&event, cx);

@@ -37,7 +37,8 @@ contract::params! {
     gain: f64 = 0.0625, within 0.001..=1.0, from "RFC8257 §4.2";
     /// The smoothed fraction of marked packets before the first window of data.
     initial_alpha: f64 = 1.0, within 0.0..=1.0, from "RFC8257 §4.2: 1, the reaction of Reno to the first mark";
-    /// Arithmetic: that of the RFC, or that of Linux, which uses whole segments and 1024 parts of the fraction; `gain` is then rounded to a power of two.
+    /// Arithmetic of the RFC, or of Linux, which uses whole segments and 1024 parts of the fraction; `gain` is then
+    /// rounded to a power of two.
     variant: Variant = Variant::Rfc, from "RFC8257 §3.3; LINUX for the other value";
 }
 

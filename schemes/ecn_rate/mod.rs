@@ -17,7 +17,7 @@ pub use strategy::Choice;
 /// The title page.
 pub const SCHEME: Scheme = Scheme {
     name: "ecn_rate",
-    title: "Explicit rates by congestion notification: the minimum of what links offer (reconstruction)",
+    title: "Explicit rates by congestion notification: the minimum of the rates that links offer (reconstruction)",
     families: &[Family::Ndn],
     sources: &[
         Source {

@@ -45,8 +45,8 @@ impl Strategy for Choice {
             Some(known) => known.1 = rate.as_bps(),
             None => offers.push((data.from, rate.as_bps())),
         }
-        // forwarding by explicit information about paths                                    [ZHOU15] our choice: all but a few Interests to
-        // the hop with the highest rate; the cheapest among equals
+        // forwarding by explicit information about paths                                    [ZHOU15]
+        // our choice: all but a few Interests to the hop with the highest rate; the cheapest among equals
         let offered = |face: FaceId| offers.iter().find(|known| known.0 == face).map_or(0, |known| known.1);
         let best = fib.hops.iter().rev().max_by_key(|hop| offered(hop.face));
         if let Some(best) = best {

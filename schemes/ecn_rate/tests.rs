@@ -53,8 +53,8 @@ fn the_rate_stays_within_bounds() {
     close(RULE.next(2e6, &flooded), 0.1e6);
 }
 
-/// Without traffic R goes from C/2 by 1.04 per interval: 5.2, 5.408. Then 5000 bytes in 10 ms, 4 Mbit/s: a factor of 1 +
-/// 0.1·0.4·(9.5 − 4)/9.5.
+/// Without traffic R goes from C/2 by 1.04 per interval: 5.2, 5.408. Then 5000 bytes in 10 ms, 4 Mbit/s: a factor of
+/// 1 + 0.1·0.4·(9.5 − 4)/9.5.
 #[test]
 fn a_link_measures_data_per_interval() {
     let (mut node, mut controller) = node();

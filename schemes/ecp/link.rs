@@ -96,7 +96,7 @@ impl Levels {
 }
 
 impl Queue {
-    /// When the first of what waits may leave; never where nothing waits.
+    /// When the first waiting Interest may leave; never if none waits.
     fn deadline(&self) -> Time {
         if self.waiting { self.free_at } else { Time::NEVER }
     }

@@ -54,11 +54,11 @@ contract::params! {
     /// Links: measurement interval of the queueing delay.
     interval: Duration = Duration::from_millis(60), within "1 us"..="100 s", from "our choice: fitted in a model to the results of MA24";
     /// Links: size of the reduction that Data carries, before it is limited.
-    step: Step = Step::Change, from "our choice: that of VARIANT; `level` is the reading of MA24 §6.2.2, by which the step depends on the level of congestion";
+    step: Step = Step::Change, from "our choice: as in VARIANT; `level` is the reading of MA24 §6.2.2, by which the step depends on the level of congestion";
     /// Links: maximum reduction that Data carries.
     max_cut: f64 = 0.1, within 0.0..=0.99, from "our choice: fitted in a model; the abstract says that windows are constrained moderately";
     /// Forwarders: fraction of its share that a next hop loses after a reduction.
-    change: f64 = 0.02, within 0.0..=1.0, from "our choice: that of PCON";
+    change: f64 = 0.02, within 0.0..=1.0, from "our choice: as in PCON";
     /// Forwarders: additional fraction per unit of the reduction.
     cut_gain: f64 = 0.1, within 0.0..=1.0, from "our choice: fitted in a model";
     /// Forwarders: whether Interests without another next hop are shaped.
@@ -66,11 +66,11 @@ contract::params! {
     /// Forwarders: number of measurement intervals for which shaping continues after the last reduction.
     shaping_intervals: f64 = 2.0, within 0.1..=1000.0, from "our choice: until an interval without congestion, which shows as Data without a reduction";
     /// Forwarders: probability that an Interest goes to all next hops.
-    probing: f64 = 0.001, within 0.0..=1.0, from "our choice: that of PCON";
+    probing: f64 = 0.001, within 0.0..=1.0, from "our choice: as in PCON";
     /// Forwarders: treatment of an Interest whose name is already pending.
-    retransmissions: Retransmissions = Retransmissions::Suppressed, from "our choice: that of PCON";
+    retransmissions: Retransmissions = Retransmissions::Suppressed, from "our choice: as in PCON";
     /// Consumers: share of the window kept after a loss or a refusal.
-    loss: f64 = 0.5, within 0.01..=1.0, from "our choice: that of PCON";
+    loss: f64 = 0.5, within 0.01..=1.0, from "our choice: as in PCON";
 }
 
 contract::choice! {

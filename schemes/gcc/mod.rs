@@ -53,7 +53,8 @@ params! {
     e0: f64 = 0.1, within 0.0..=1000.0, from "GCC02 §5.3, Table 1";
     /// Gain of the measurement noise at 30 groups per second.
     chi: f64 = 0.01, within 0.001..=0.1, from "GCC02 §5.3, Table 1: 0.001 to 0.1; our choice of the value: the geometric mean";
-    /// Maximum factor of the trend before its comparison with the threshold. The factor is the number of delay variations so far.
+    /// Maximum factor of the trend before its comparison with the threshold. The factor is the number of delay
+    /// variations so far.
     max_deltas: u32 = 60, within 1..=1000, from "our choice: as in deployed implementations; GCC02 §5.4 compares the trend itself, which groups of 5 ms exceed only at a sending rate of three times the capacity";
     /// Initial threshold of over-use.
     del_var_th: Duration = Duration::from_micros(12_500), within "1 us"..="10 s", from "GCC02 §5.4, Table 1";
@@ -100,7 +101,7 @@ params! {
     /// Minimum number of packets per loss ratio: reports of fewer packets are combined.
     loss_packets: u32 = 20, within 1..=100000, from "our choice: as in deployed implementations; with fewer than ten packets, one loss would exceed `high_loss`";
     /// Gain of the smoothed round-trip time.
-    rtt_gain: f64 = 0.125, within 0.001..=1.0, from "our choice: that of TCP (RFC 6298 §2.3)";
+    rtt_gain: f64 = 0.125, within 0.001..=1.0, from "our choice: as in TCP (RFC 6298 §2.3)";
     /// Round-trip time before the first report.
     initial_rtt: Duration = Duration::from_millis(200), within "1 ms"..="10 s", from "our choice: GCC02 gives none";
     /// Rate at the start.

@@ -22,7 +22,7 @@ fn variations(packets: &[(u64, u64)]) -> Vec<(f64, f64)> {
     made.map(|it| (it.arrival, it.departure)).collect()
 }
 
-/// [GCC02 §5.1, §5.2]: times of a group are those of its last packet.
+/// [GCC02 §5.1, §5.2]: a group has the times of its last packet.
 #[test]
 fn packets_that_are_sent_within_five_milliseconds_are_a_group() {
     // groups: 0, 2 and 5 ms; 6 ms; 12 ms
@@ -33,7 +33,7 @@ fn packets_that_are_sent_within_five_milliseconds_are_a_group() {
 /// [GCC02 §5.2]: an outage ends, and what waited arrives in a burst.
 #[test]
 fn packets_that_arrive_in_a_burst_are_a_group() {
-    // sent every 10 ms; those of 20, 30 and 40 ms wait until 90 ms
+    // sent every 10 ms; the packets of 20, 30 and 40 ms wait until 90 ms
     let found = variations(&[(0, 20), (10, 30), (20, 90), (30, 91), (40, 92), (80, 100), (90, 110)]);
     assert_eq!(found, [(10.0, 10.0), (62.0, 30.0), (8.0, 40.0)]);
 }
@@ -66,7 +66,7 @@ fn the_trend_is_filtered_as_computed_by_hand() {
     near(after(-2.0), 0.590_084_459_095_407_3);
 }
 
-/// [GCC02 §5.3]: f_max is that of the quickest of the last groups.
+/// [GCC02 §5.3]: f_max is the rate of the quickest of the last groups.
 #[test]
 fn quicker_groups_make_the_noise_follow_more_slowly() {
     let mut filter = Filter::new(&Params::default());
@@ -108,7 +108,7 @@ fn the_trend_counts_as_often_as_there_were_variations() {
     assert_eq!(found.iter().position(|it| *it == Signal::Overuse), Some(14));
 }
 
-/// [GCC02 §5.4]: up by 1 % per millisecond of what is missing, down by 0.018 %.
+/// [GCC02 §5.4]: up by 1 % of the difference per millisecond, down by 0.018 %.
 #[test]
 fn the_threshold_follows_the_trend_quickly_upwards_and_slowly_downwards() {
     let mut detector = Detector::new(&literal());
@@ -291,7 +291,7 @@ fn reports_come_every_tenth_of_a_second() {
     near(reports[3].rate_bps as f64, (300e3 * units::math::pow(1.08, 0.32) + 0.5).floor());
 }
 
-/// [GCC02 §3]: as soon as congestion is detected; 85 % are left of what arrives, 200 kbit/s.
+/// [GCC02 §3]: as soon as congestion is detected; 85 % of the received 200 kbit/s are left.
 #[test]
 fn overuse_is_reported_at_once() {
     let mut viewer = Viewer::new();
@@ -425,7 +425,7 @@ fn a_second_without_a_report_halves_the_rate() {
 fn a_report_that_cannot_be_is_ignored() {
     let (mut end, mut algorithm) = source();
     report(&mut end, &mut algorithm, 100, 800_000, 100, 0);
-    // of what was not sent yet, of less than was said before, no rate, another scheme
+    // packets that were not sent yet, fewer than were reported before, no rate, another scheme
     let ahead = Report { rate_bps: 1, echo: ms(200), received: 200, lost: 0 };
     let less = Report { rate_bps: 1, echo: ms(60), received: 99, lost: 0 };
     let none = Report { rate_bps: 0, echo: ms(60), received: 200, lost: 0 };

@@ -53,7 +53,7 @@ impl WindowUpdate for HighSpeed {
 
     fn ssthresh(&mut self, window: Segments, _cut: &Cut, _cx: &mut Cx<'_>) -> Segments {
         self.credit.clear();
-        // ssthresh = max(cwnd − b(w)·cwnd, 2), the row being that of the last growth       [Linux: hstcp_ssthresh]
+        // ssthresh = max(cwnd − b(w)·cwnd, 2), with the row of the last growth             [Linux: hstcp_ssthresh]
         let w = window.0 as u64;
         Segments((w - ((w * self.table[self.row].decrease) >> 8)).max(2) as f64)
     }
@@ -67,8 +67,8 @@ impl WindowUpdate for HighSpeed {
     }
 }
 
-/// The table of RFC 3649: a row ends at the first window whose increase is more than one above that of the row before.
-/// [RFC3649 appendix B]
+/// The table of RFC 3649: a row ends at the first window whose increase is more than one above the increase of the row
+/// before. [RFC3649 appendix B]
 pub(super) fn table(params: &Params) -> Box<[Row]> {
     let low = f64::from(params.low_window);
     let span = math::ln(f64::from(params.high_window)) - math::ln(low);

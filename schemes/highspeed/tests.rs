@@ -54,9 +54,9 @@ fn the_table_is_that_of_the_rfc_and_of_linux() {
     assert_eq!((100.0 * all[72].decrease as f64 / 256.0).round(), 9.0);
 }
 
-/// The first window with a(w) > 2, computed by the formulas of the RFC in another program: a(w) = 2.009 at 118, where b =
-/// 0.441. If b falls to 0.2 only, or at 10⁶ segments only, 111, where b = 0.458; with half of k, 41; with an exponent
-/// of 1, 39.
+/// The first window with a(w) > 2, computed by the formulas of the RFC in another program: a(w) = 2.009 at 118, where
+/// b = 0.441. If b falls to 0.2 only, or at 10⁶ segments only, 111, where b = 0.458; with half of k, 41; with an
+/// exponent of 1, 39.
 #[test]
 fn the_parameters_set_the_table() {
     let row = |params: Params| table(&params)[1].window;
@@ -77,10 +77,10 @@ fn slow_start_adds_a_segment_for_each_segment_acknowledged() {
     assert_eq!(ack(&mut bench, &mut controller, 3), 14);
 }
 
-/// A loss in slow start takes a half, because the row is that of the last growth in congestion avoidance: 1200 → 600.
-/// There the row is that of 496 to 663, so that each acknowledgement adds 6: 100 make 601. A loss then takes 89/256:
-/// 601 − ⌊208.9⌋ = 393, in the row of 348 to 495, with 5: 79 make 395 ≥ 393, with 2 over, so that 79 more make 2 + 395
-/// ≥ 394.
+/// A loss in slow start takes a half, because the row is the one of the last growth in congestion avoidance:
+/// 1200 → 600. There the row is the one of 496 to 663, so that each acknowledgement adds 6: 100 make 601. A loss then
+/// takes 89/256: 601 − ⌊208.9⌋ = 393, in the row of 348 to 495, with 5: 79 make 395 ≥ 393, with 2 over, so that 79 more
+/// make 2 + 395 ≥ 394.
 #[test]
 fn increase_and_reduction_are_those_of_the_window() {
     let (mut bench, mut controller) = highspeed(1200);
@@ -139,8 +139,8 @@ fn after_a_timeout_slow_start_ends_at_the_threshold() {
     assert_eq!(until_growth(&mut bench, &mut controller), (8, 9));
 }
 
-/// 3 − 1 = 2, 2 − 1 = 1, and two at least; the credit is forgotten, so that of 8, with 7 acknowledged, 4 remain, which
-/// grow at the fourth.
+/// 3 − 1 = 2, 2 − 1 = 1, and two at least; the credit is forgotten: of 8 with 7 acknowledged, 4 remain, which grow at
+/// the fourth.
 #[test]
 fn a_reduction_keeps_two_segments_and_forgets_the_credit() {
     for (window, kept) in [(3, 2), (2, 2), (5, 3)] {

@@ -1,5 +1,5 @@
-//! Length control of a queue of Interests: drop-tail, PIE, or CoDel. Rules that the release of HIS does not set are
-//! those of RFC 8033 and RFC 8289.
+//! Length control of a queue of Interests: drop-tail, PIE, or CoDel. Where the release of HIS sets no rule, RFC 8033
+//! and RFC 8289 apply.
 
 use contract::{InterestQueueView, Random};
 use units::{Duration, Time};

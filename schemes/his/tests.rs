@@ -50,7 +50,7 @@ fn a_tight_direction_is_halved() {
     close(inward.max, 4e4);
 }
 
-/// [WRNOR13]: nothing observed: s_max; half of what is expected: s_min + (s_max − s_min)/4; all of it, with headroom:
+/// [WRNOR13]: nothing observed: s_max; half of the expected rate: s_min + (s_max − s_min)/4; all of it, with headroom:
 /// s_min.
 #[test]
 fn the_rate_falls_with_the_square_of_what_the_other_side_leaves() {

@@ -150,7 +150,7 @@ impl Shaper {
         content
     }
 
-    /// The conversation of a content on the link `up`; a new one if there is none.
+    /// The conversation of a content on the link `up`, made at its first use.
     fn conversation(&mut self, content: u32, up: FaceId, down: FaceId) -> u32 {
         let next = self.conversations.len() as u32;
         let by_link = self.params.queue_per == QueuePer::Link;

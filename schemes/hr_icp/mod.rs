@@ -49,7 +49,7 @@ contract::params! {
     /// Receivers: position of the timer between the minimum (0) and the maximum (1) of them.
     delta: f64 = 0.8, within 0.0..=1.0, from "CCNPL: 0.8, as for ICP";
     /// Receivers: the timer before this number of samples exists; until then the window is not reduced.
-    initial_timeout: Duration = Duration::from_secs(1), within "1 ms"..="100 s", from "our choice: that of our ICP";
+    initial_timeout: Duration = Duration::from_secs(1), within "1 ms"..="100 s", from "our choice: as in our ICP";
     /// Receivers: segments added per window of Data.
     eta: u32 = 1, within 1..=1000, from "CCNPL: 1, as for ICP";
     /// Receivers: share of the window kept after a timeout.

@@ -16,7 +16,7 @@ pub(super) struct Rounds {
     active: VecDeque<u32>,
     /// Bytes of the current turn.
     turn: u64,
-    /// End of the current turn; [`Time::NEVER`] if there is none.
+    /// End of the current turn; [`Time::NEVER`] without one.
     ends: Time,
     /// Flows whose turn has ended since this was last cleared.
     pub ended: Vec<u32>,

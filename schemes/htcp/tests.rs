@@ -1,4 +1,5 @@
-//! One test per rule of Linux' tcp_htcp.c, with numbers worked by hand. A tick is 4 ms, and α and β are in parts of 128.
+//! One test per rule of Linux' tcp_htcp.c, with numbers computed by hand. A tick is 4 ms, and α and β are in parts
+//! of 128.
 
 use contract::{Cause, CongestionControl};
 use units::{Duration, Time};
@@ -109,8 +110,9 @@ fn alpha_at(params: Params, seconds: f64, rtt_ms: u64) -> u32 {
     controller.module().alpha
 }
 
-/// α of 22 after 3 s is divided by 100 ms over the round-trip time, in eighths: 20 ms, 5 ticks: 200/5 = 40, 22·8/40 = 4.
-/// 400 ms: 200/100 = 2, at least 4, so 44. 4 ms: 200/1, at most 80, so 2. 100 ms: 8, so 22. Without scaling 22.
+/// α of 22 after 3 s is divided by 100 ms over the round-trip time, in eighths: 20 ms, 5 ticks: 200/5 = 40,
+/// 22·8/40 = 4. 400 ms: 200/100 = 2, at least 4, so 44. 4 ms: 200/1, at most 80, so 2. 100 ms: 8, so 22. Without
+/// scaling 22.
 #[test]
 fn the_increase_is_in_proportion_to_the_round_trip_time() {
     for (rtt, alpha) in [(20, 4), (400, 44), (4, 2), (100, 22)] {
@@ -242,8 +244,8 @@ fn the_first_increase_after_a_loss_is_that_before_it() {
     assert_eq!(controller.module().alpha, 128);
 }
 
-/// htcp_state: the time counts from the end of the recovery. Of 4 s from the loss the recovery takes 1 s, so α is that
-/// of 3 s.
+/// htcp_state: the time counts from the end of the recovery. Of 4 s from the loss the recovery takes 1 s, so α is the
+/// value after 3 s.
 #[test]
 fn the_time_in_recovery_does_not_count() {
     let (mut bench, mut controller) = htcp(4);

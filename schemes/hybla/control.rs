@@ -30,7 +30,7 @@ impl Hybla {
     fn measure(&mut self, socket: &Socket) {
         if socket.srtt < self.min {
             self.min = socket.srtt;
-            // ρ = max(RTT/RTT₀, 1), in eighths                                            [CF04, Linux: hybla_recalc_param]
+            // ρ = max(RTT/RTT₀, 1), in eighths                                        [CF04, Linux: hybla_recalc_param]
             let eighths = 8 * socket.srtt.as_nanos() / (u64::from(self.params.rtt0) * 1_000_000);
             self.rho8 = u32::try_from(eighths).unwrap_or(u32::MAX).clamp(8, MAX_RHO8);
         }
@@ -108,5 +108,6 @@ impl Module for Hybla {
 
 /// 128·2^(n/8), as the kernel rounds it [Linux: hybla_fraction].
 const EIGHTHS: [u32; 8] = [128, 139, 152, 165, 181, 197, 215, 234];
-/// Maximum of ρ·8: above it the kernel's ρ² does not fit its 32 bits. Our choice: the maximum in place of what remains.
+/// Maximum of ρ·8: above it the kernel's ρ² does not fit its 32 bits. Our choice: the maximum instead of the remainder
+/// modulo 2³².
 const MAX_RHO8: u32 = 46_340;

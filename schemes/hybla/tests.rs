@@ -123,7 +123,7 @@ fn an_increment_below_the_resolution_is_renos() {
     assert_eq!(windows[128..], [130, 131, 131]);
 }
 
-/// ρ is that of the minimum of the smoothed round-trip time: 100 ms, then 200, then 50.
+/// ρ follows the minimum of the smoothed round-trip time: 100 ms, then 200, then 50.
 #[test]
 fn rho_follows_the_minimum_of_the_smoothed_round_trip_time() {
     let (mut bench, mut controller) = hybla(100);

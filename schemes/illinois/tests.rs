@@ -182,8 +182,9 @@ fn two_segments_are_kept_at_least() {
     }
 }
 
-/// α in parts of 128, β in parts of 64: 20 is 2560, 0.5 is 64, so at the maximum 99 000·2560/(99 000 + 99 000·2496/64) =
-/// 64; 1/4 is 16 and 3/4 is 48. Thresholds of 2, 20 and 60 %: 2 % is low for α; at 50 % (16·10 000 + 48·30 000)/40 000 = 40.
+/// α in parts of 128, β in parts of 64: 20 is 2560, 0.5 is 64, so at the maximum
+/// 99 000·2560/(99 000 + 99 000·2496/64) = 64; 1/4 is 16 and 3/4 is 48. Thresholds of 2, 20 and 60 %: 2 % is low for α;
+/// at 50 % (16·10 000 + 48·30 000)/40 000 = 40.
 #[test]
 fn the_parameters_set_the_ranges() {
     let params = Params {

@@ -23,8 +23,8 @@ pub const SCHEME: Scheme = Scheme {
 
 params! {
     /// Load of a port above which it is congested, as a share of the capacity of its link.
-    threshold: f64 = 0.85, within 0.01..=10.0, from "our choice: that of ndnSieve, so that both applications detect the same congestion";
-    /// Margin by which the new maximum load must be below the present one for a route to move.
+    threshold: f64 = 0.85, within 0.01..=10.0, from "our choice: as in ndnSieve, so that both applications detect the same congestion";
+    /// Margin by which the new maximum load must be below the current one for a route to move.
     margin: f64 = 0.1, within 0.0..=10.0, from "our choice: a smaller gain does not outweigh the reordering of packets";
     /// Minimum time between two moves at a node: loads measured before a move do not include it.
     min_move_interval: Duration = Duration::from_millis(1500), within "0 s"..="1000 s", from "our choice: three reporting periods of 0.5 s";

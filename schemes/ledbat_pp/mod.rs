@@ -50,7 +50,7 @@ contract::params! {
     /// Number of minutes over which the base round-trip time is the minimum.
     base_history: u32 = 10, within 1..=60, from "RFC6817 §2.5";
     /// Number of samples, none older than a round trip, whose minimum is the current round-trip time.
-    current_filter: u32 = 4, within 1..=1000, from "our choice: that of LEDBAT; one delayed acknowledgement does not change the minimum of four samples";
+    current_filter: u32 = 4, within 1..=1000, from "our choice: as in LEDBAT; one delayed acknowledgement does not change the minimum of four samples";
     /// Initial and minimum window, in segments; after a timeout the window is one segment.
     min_cwnd: f64 = 2.0, within 1.0..=10.0, from "LEDBATPP §4.1, §4.4";
 }

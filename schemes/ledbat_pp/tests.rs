@@ -101,8 +101,8 @@ fn below_the_target_it_grows_as_a_slow_reno() {
     close(controller.window().0, before + 2.0 * 0.25 / before);
 }
 
-/// §4.3: 10 % above the target: W += 1 − 1·10·0.1, no change at 10; 50 % above: −4 at 10; far above: half; never below 2.
-/// Once per round trip.
+/// §4.3: 10 % above the target: W += 1 − 1·10·0.1, no change at 10; 50 % above: −4 at 10; far above: half; never below
+/// two segments. Once per round trip.
 #[test]
 fn above_the_target_the_window_falls_in_proportion_but_by_half_at_most() {
     let falling = |window| {
@@ -202,7 +202,7 @@ fn a_loss_halves_the_window_or_the_goal_of_a_slowdown() {
     assert!(controller.next_slowdown() != Time::NEVER);
 }
 
-/// RFC 5681 §3.1: one segment, and slow start up to half of what the window was.
+/// RFC 5681 §3.1: one segment, and slow start up to half of the window before.
 #[test]
 fn a_timeout_leaves_one_segment() {
     let (mut bench, mut controller) = controller(120);

@@ -419,7 +419,7 @@ fn the_offer_follows_the_rate_at_each_tick_only() {
 }
 
 proptest! {
-    /// S1-13: what Data says at the end of a path is the minimum of what the links offered when it passed.
+    /// S1-13: at the end of a path Data has the minimum of the rates that the links offered when it passed.
     #[test]
     fn data_carries_the_minimum_rate_of_its_path(
         path in prop::collection::vec((1_000u64..1_000_000_000, 0u32..400), 1..8),

@@ -41,7 +41,7 @@ pub(crate) fn offered(label: Label) -> Option<Offer> {
     }
 }
 
-/// Lowers the rates of a Data packet to those of its incoming link, and sets the link.
+/// Lowers the rates of a Data packet to the rates of its incoming link, and sets the link.
 #[inline]
 pub(crate) fn stamp(label: &mut Label, own: Offer) {
     let before = offered(*label);

@@ -62,11 +62,11 @@ params! {
     /// Depth of the leaky bucket of a class of a link, in packets; 0 is unlimited.
     depth: u32 = 200, within 0..=1000000000, from "KATO §4.1; our choice: one bucket per class";
     /// Minimum R of a class, as a share of its capacity.
-    min_rate_share: f64 = 0.01, within 0.000001..=1.0, from "our choice: that of `mircc`";
+    min_rate_share: f64 = 0.01, within 0.000001..=1.0, from "our choice: as in `mircc`";
     /// Gain of the smoothed round-trip time d.
-    rtt_gain: f64 = 0.1, within 0.001..=1.0, from "our choice: that of `mircc`";
+    rtt_gain: f64 = 0.1, within 0.001..=1.0, from "our choice: as in `mircc`";
     /// d before the first sample.
-    initial_rtt: Duration = Duration::from_millis(400), within "1 us"..="100 s", from "our choice: that of `mircc`";
+    initial_rtt: Duration = Duration::from_millis(400), within "1 us"..="100 s", from "our choice: as in `mircc`";
     /// Classes of a flow: the second class first, or everything in the first class.
     classes: Classes = Classes::Both, from "MIRCC: dual-class rate management; our choice for the other value: a baseline for comparison";
     /// Minimum share of a flow's Interests on each path, which keeps the rates of all paths known.

@@ -10,7 +10,8 @@ contract::choice! {
     pub enum Form {
         /// The number of pending Interests.
         Window = "window",
-        /// The rate of Interests: a leaky bucket with the limit as its depth, which drains within the assumed round-trip time.
+        /// The rate of Interests: a leaky bucket with the limit as its depth, which drains within the assumed
+        /// round-trip time.
         Rate = "rate",
         /// No limit.
         None = "none",
@@ -108,8 +109,8 @@ impl Limit {
     /// Takes a NACK from the face.
     pub(super) fn on_nack(&mut self, rules: &Rules) {
         if rules.adapt {
-            // L ← L − 1                                                                  [YIC] differs: at least one, because a face
-            // without Interests would never get Data
+            // L ← L − 1                                                                  [YIC]
+            // differs: at least one, because a face without Interests would never get Data
             self.limit = (self.limit - 1.0).max(1.0);
         }
     }

@@ -63,7 +63,7 @@ contract::params! {
     /// Maximum window of a consumer, in segments.
     max_window: u32 = 1000, within 1..=1000000, from "our choice: CAWKA has no limit for windows that only grow, and its downloads end after 2000 Data";
     /// The congestion control of a consumer.
-    consumer: Window = Window::Aimd, from "our choice: the literature describes consumers as AIMD on Data and NACKs; the other values are those of CAWKA and YIC";
+    consumer: Window = Window::Aimd, from "our choice: the literature describes consumers as AIMD on Data and NACKs; the other values are as in CAWKA and YIC";
     order early_min_th <= early_max_th;
 }
 

@@ -139,7 +139,8 @@ impl contract::Strategy for Strategy {
             return;
         }
         let found = self.forward(pending, fib, cx, |face, cx| cx.in_record(pending, face).is_none());
-        // differs: the NACK has the reason congestion, or no route if there was none; the paper has a separate code
+        // differs: the NACK has the reason congestion if the next hops are full, otherwise no route; the paper has a
+        // separate code
         let reason = if found == Found::Full { NackReason::Congestion } else { NackReason::NoRoute };
         if found != Found::Face && !Self::is_awaited(pending, cx) {
             cx.send_nacks(pending, reason);
@@ -196,8 +197,8 @@ impl Strategy {
         if self.early.len() <= from.index() {
             self.early.resize(from.index() + 1, Red::default());
         }
-        // random early detection on the queue that the Data would join                       [YIC] differs: at every arriving Interest
-        // instead of every packet in the queue, which a strategy does not observe
+        // random early detection on the queue that the Data would join                       [YIC]
+        // differs: at every arriving Interest instead of every packet in the queue, which a strategy does not observe
         let Params { early_weight: gain, early_min_th: min, early_max_th: max, early_max_p: share, .. } =
             self.params;
         let waiting = link.backlog.packets;

@@ -90,7 +90,7 @@ params! {
     /// Maximum of the congestion signal.
     x_max: Duration = Duration::from_millis(500), within "1 ms"..="100 s", from "our choice: as in the authors' ns-3 module; without it a burst of losses gives a signal whose end raises the rate by a multiple";
     /// Gain of the smoothed round-trip time.
-    rtt_gain: f64 = 0.125, within 0.001..=1.0, from "our choice: that of TCP (RFC 6298 §2.3)";
+    rtt_gain: f64 = 0.125, within 0.001..=1.0, from "our choice: as in TCP (RFC 6298 §2.3)";
     /// Rate at the start.
     initial_rate: Rate = Rate::from_kbps(150), within "1 bit/s"..="1000 Gbit/s", from "our choice: RMIN; RFC8698 §4.3 starts at the minimum rate";
     /// After this time without a report the rate is halved.

@@ -51,9 +51,9 @@ params! {
     /// Packets per round-trip time by which the rate grows, once per round-trip time without notification.
     increase: f64 = 1.0, within 0.0..=1000.0, from "our choice: one packet per round trip, as in TCP's congestion avoidance";
     /// Round-trip time before the first sample.
-    initial_rtt: Duration = Duration::from_millis(100), within "1 ms"..="10 s", from "our choice: about that of a path across a continent";
+    initial_rtt: Duration = Duration::from_millis(100), within "1 ms"..="10 s", from "our choice: about the round-trip time of a path across a continent";
     /// Gain of the smoothed round-trip time.
-    rtt_gain: f64 = 0.125, within 0.001..=1.0, from "our choice: that of TCP (RFC 6298 §2.3)";
+    rtt_gain: f64 = 0.125, within 0.001..=1.0, from "our choice: as in TCP (RFC 6298 §2.3)";
     /// Time between probes of the farthest receiver, whose answers give the round-trip time.
     probe_interval: Duration = Duration::from_secs(1), within "1 ms"..="100 s", from "our choice: the source needs a round-trip time; one answer per second is few beside the notifications";
     /// The most distant receiver has left after this number of unanswered requests; all receivers are then asked.
@@ -61,7 +61,7 @@ params! {
     /// Maximum age of the packet that feedback is about; older feedback is ignored.
     max_age: Duration = Duration::from_secs(2), within "1 ms"..="100 s", from "our choice: longer than the delay of several full queues";
     /// Rate at the start.
-    initial_rate: Rate = Rate::from_kbps(50), within "1 bit/s"..="1000 Gbit/s", from "our choice: that of SRMCC, Table 1";
+    initial_rate: Rate = Rate::from_kbps(50), within "1 bit/s"..="1000 Gbit/s", from "our choice: as in SRMCC, Table 1";
     /// Minimum rate.
     min_rate: Rate = Rate::from_kbps(8), within "1 bit/s"..="1000 Gbit/s", from "our choice: one packet of 1000 bytes per second";
     /// Maximum rate. Without it the rate grows without bound if there are no notifications.

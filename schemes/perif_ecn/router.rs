@@ -145,7 +145,7 @@ impl RouterAlgorithm for Router {
         }
         let (bin, gain, spacing, keep) = (self.bin, self.meter_gain, self.spacing, self.keep);
         let congested = self.congested(view);
-        // the number of a group is that of its flow
+        // a group has the number of its flow
         let group = GroupId(packet.flow.0);
         let meter = self.meter(view.port.index(), group.index());
         let fresh = meter.add(at.now, header.seq, packet.size(), bin, gain);

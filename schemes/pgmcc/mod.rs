@@ -54,7 +54,7 @@ params! {
     /// Timeout before the first round-trip time, and while there is no acker.
     initial_timeout: Duration = Duration::from_secs(3), within "10 ms"..="1000 s", from "PGMCC; OPENPGM";
     /// Minimum timeout afterwards.
-    min_timeout: Duration = Duration::from_millis(200), within "1 ms"..="100 s", from "our choice: that of Thalweg's TCP, ns-2 and Linux; RFC6298 §2.4 has 1 s";
+    min_timeout: Duration = Duration::from_millis(200), within "1 ms"..="100 s", from "our choice: as in Thalweg's TCP, ns-2 and Linux; RFC6298 §2.4 has 1 s";
     /// Maximum timeout.
     max_timeout: Duration = Duration::from_secs(60), within "10 ms"..="1000 s", from "RFC6298 §2.5";
     /// Number of consecutive timeouts after which the acker is removed.
@@ -65,10 +65,11 @@ params! {
 choice! {
     /// Tokens after a loss.
     pub enum Tokens {
-        /// Tokens and packets in flight add up to the window: a lost packet gives its token back, and so does each packet
-        /// acknowledged while the window stands still.
+        /// Tokens and packets in flight add up to the window: a lost packet gives its token back, and so does each
+        /// packet acknowledged while the window stands still.
         Conserved = "conserved",
-        /// A lost packet keeps its token; a packet acknowledged while the window stands still gives back one and a W-th.
+        /// A lost packet keeps its token; a packet acknowledged while the window stands still gives back one and a
+        /// W-th.
         Granted = "granted",
     }
 }

@@ -392,7 +392,7 @@ fn packets_that_leave_the_record_unseen_are_lost_without_a_cut() {
     // 111, 112: three later ones; 31 packets, 79 and 80 have left before
     assert_eq!(record.on_ack(111, 0b11), result(1, 1, None));
     assert_eq!(record.on_ack(112, 0b111), result(1, 30, Some(109)));
-    // a step within the record lets go of what it held
+    // a step within the record also gives up the packets that leave it
     let mut record = Record::new(3);
     record.on_ack(9, ALL);
     assert_eq!(record.on_ack(11, !0b10), result(1, 0, None));
@@ -780,7 +780,7 @@ fn each_nak_is_confirmed_by_one_data_packet() {
     }
     let confirmed: Vec<PacketRange> =
         source.sent[sent..].iter().filter_map(|(_, stamp)| stamp.confirmed).collect();
-    // 22 is part of what was confirmed with 21; 24 is confirmed once
+    // 22 was confirmed together with 21; 24 is confirmed once
     assert_eq!(confirmed, [PacketRange { first: 21, packets: 2 }, PacketRange { first: 24, packets: 1 }]);
 }
 

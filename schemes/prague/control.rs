@@ -18,7 +18,7 @@ pub struct Control {
     full: Bytes,
     rate: Rate,
     rtt: Duration,
-    /// Packets acknowledged since the fraction was last updated, and those of them that were marked.
+    /// Packets acknowledged since the fraction was last updated, and how many of them were marked.
     acked: u64,
     marked: u64,
     /// `None` before the first acknowledgement.
@@ -76,7 +76,7 @@ impl Control {
         match alpha {
             // 1 at the first mark                                                           [PRAGUE04 §2.3.2]
             None if self.marked > 0 => *alpha = Some(1.0),
-            // alpha += g·(frac − alpha), once per virtual round trip                        [PRAGUE04 §2.3.2, UDPPRAGUE]
+            // alpha += g·(frac − alpha), once per virtual round trip                       [PRAGUE04 §2.3.2, UDPPRAGUE]
             Some(alpha) if due => {
                 let fraction = self.marked.min(self.acked) as f64 / self.acked.max(1) as f64;
                 *alpha += self.gain * (fraction - *alpha);
@@ -108,7 +108,7 @@ impl CongestionControl for Control {
             self.real_rounds = self.real_rounds.saturating_sub(1);
         }
         if self.real_rounds == 0 {
-            // the growth per time is that of a flow with the virtual round-trip time        [PRAGUE04 §2.4.4]
+            // the window grows per time as with the virtual round-trip time                [PRAGUE04 §2.4.4]
             let ratio = self.rtt.as_secs_f64() / self.rtt_virt().as_secs_f64();
             self.classic.update_mut().slower = ratio * ratio;
         }
@@ -131,7 +131,7 @@ impl CongestionControl for Control {
         let recent = self.reduced.is_some_and(|(at, _)| now.saturating_since(at) < self.rtt_virt());
         match event.cause {
             Cause::Mark => {
-                // one reduction per virtual round trip                                      [PRAGUE04 §2.4.2, UDPPRAGUE]
+                // one reduction per virtual round trip                                     [PRAGUE04 §2.4.2, UDPPRAGUE]
                 if !event.first || recent {
                     return;
                 }

@@ -42,7 +42,8 @@ pub const SCHEME: Scheme = Scheme {
 contract::params! {
     /// g, the weight of the last virtual round trip in the smoothed fraction of marked packets.
     gain: f64 = 0.0625, within 0.001..=1.0, from "PRAGUE04 §2.3.2; UDPPRAGUE: 1/16";
-    /// Minimum of the virtual round-trip time: flows with less grow as if they had this one, so that they do not push others aside.
+    /// Minimum of the virtual round-trip time: flows with less grow as if they had this one, so that they do not push
+    /// others aside.
     virtual_rtt: Duration = Duration::from_millis(25), within "1 us"..="10 s", from "PRAGUE04 §2.4.4; UDPPRAGUE: 25 ms";
     /// Number of round trips after which the growth depends on the virtual round-trip time.
     real_rounds: u32 = 500, within 0..=1000000, from "PRAGUE04 §2.4.4: D = 500; UDPPRAGUE: 0";

@@ -23,7 +23,8 @@ contract::choice! {
         Acks = "acks",
         /// Each segment acknowledged adds a segment.
         Segments = "segments",
-        /// Appropriate Byte Counting: each segment acknowledged adds a segment, at most two per acknowledgement, and one in the slow start after a timeout.
+        /// Appropriate Byte Counting: each segment acknowledged adds a segment, at most two per acknowledgement, and
+        /// one in the slow start after a timeout.
         Abc = "abc",
     }
 }
@@ -31,9 +32,9 @@ contract::choice! {
 contract::choice! {
     /// The arithmetic.
     pub enum Variant {
-        /// That of the RFC, with fractions of a segment.
+        /// Fractions of segments, as in the RFC.
         Rfc = "rfc",
-        /// That of Linux, in whole segments.
+        /// Whole segments, as in Linux.
         Linux = "linux",
     }
 }
@@ -49,7 +50,7 @@ pub struct Reno {
     acked: f64,
     /// A timeout was the last reduction, and congestion avoidance has not begun since.
     after_timeout: bool,
-    /// The same, where they are whole.
+    /// Segments acknowledged since the window last grew, for a window of whole segments.
     credit: Credit,
     hystart: Option<Box<HyStart>>,
 }

@@ -42,10 +42,11 @@ pub const SCHEME: Scheme = Scheme {
 contract::params! {
     /// Unit of congestion avoidance: each acknowledgement, or the acknowledged bytes.
     counting: Counting = Counting::Acks, from "RFC5681 §3.1, eq. 3; for `bytes`, the text before eq. 3, and RFC3465 §2.1";
-    /// Unit of slow start: each acknowledgement, each acknowledged segment, or each acknowledged segment up to the limit of Appropriate Byte Counting.
-    slow_start: SlowStart = SlowStart::Acks, from "RFC5681 §3.1, eq. 2; our choice for `segments`: that of Linux; RFC3465 §2.2, §2.3 for `abc`";
-    /// Arithmetic: that of the RFC, or that of Linux, which uses whole segments, and the window instead of the data in flight; with Linux, `counting`
-    /// and `slow_start` have no effect, and bytes and segments count.
+    /// Unit of slow start: each acknowledgement, each acknowledged segment, or each acknowledged segment up to the
+    /// limit of Appropriate Byte Counting.
+    slow_start: SlowStart = SlowStart::Acks, from "RFC5681 §3.1, eq. 2; our choice for `segments`: as in Linux; RFC3465 §2.2, §2.3 for `abc`";
+    /// Arithmetic of the RFC, or of Linux, which uses whole segments, and the window instead of the data in flight;
+    /// with Linux, `counting` and `slow_start` have no effect, and bytes and segments count.
     variant: Variant = Variant::Rfc, from "RFC5681 §3.1; LINUX for the other value";
     /// End of slow start besides losses: none, HyStart as Linux has it for CUBIC, or HyStart++.
     hystart: Ending = Ending::Off, from "RFC5681 §3.1 has none; HR11 for `linux`, RFC9406 for `plus`";

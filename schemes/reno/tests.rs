@@ -105,7 +105,7 @@ fn a_loss_halves_what_was_in_flight_and_keeps_two_segments() {
     assert_eq!(controller.allowance().window, SEGMENT * 2);
 }
 
-/// §3.1: after a timeout the window is one segment and slow start leads up to half of what was in flight.
+/// §3.1: after a timeout the window is one segment and slow start leads up to half of the data in flight.
 #[test]
 fn a_timeout_leaves_one_segment_and_slow_start_to_the_threshold() {
     let (mut bench, mut controller) = reno(16);

@@ -30,7 +30,8 @@ pub const SCHEME: Scheme = Scheme {
 };
 
 contract::params! {
-    /// Acknowledged segments for which the window grows by one. A smaller window takes its own size instead, as Reno does.
+    /// Acknowledged segments for which the window grows by one. A smaller window takes its own size instead, as Reno
+    /// does.
     ai_count: u32 = 100, within 1..=1000000, from "LINUX, TCP_SCALABLE_AI_CNT; Kelly03: a = 0.01 per acknowledgement";
     /// Right shift of the window that gives the reduction after a loss: 3 takes an eighth.
     md_shift: u32 = 3, within 1..=16, from "LINUX, TCP_SCALABLE_MD_SCALE; Kelly03: b = 0.125";

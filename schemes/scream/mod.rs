@@ -42,7 +42,8 @@ pub const SCHEME: Scheme = Scheme {
 };
 
 params! {
-    /// IS_L4S: packets are sent as ECT(1), and marks reduce the window by the share of marked packets. The stream must be ECN-capable.
+    /// IS_L4S: packets are sent as ECT(1), and marks reduce the window by the share of marked packets. The stream must
+    /// be ECN-capable.
     l4s: bool = false, from "SCREAM2, Reference Window Update: IS_L4S";
     /// QDELAY_TARGET_LO: minimum target of the queueing delay.
     target_min: Duration = Duration::from_millis(60), within "1 ms"..="10 s", from "SCREAM2, Reference Window Update: QDELAY_TARGET_LO";
@@ -88,9 +89,11 @@ params! {
     adjust_gain: f64 = 0.0625, within 0.0..=1.0, from "SCREAM2, Media Rate Control: RATE_ADJUST_GAIN";
     /// FRAME_SIZE_DEV_ALPHA: gain of the deviation of frame sizes.
     frame_gain: f64 = 0.015625, within 0.0..=1.0, from "SCREAM2, Media Rate Control: FRAME_SIZE_DEV_ALPHA";
-    /// TARGET_BITRATE_MIN: minimum target rate. With an encoder, its minimum rate if that is higher, or if this is not set.
+    /// TARGET_BITRATE_MIN: minimum target rate. With an encoder, its minimum rate if that is higher, or if this is not
+    /// set.
     min_rate: Rate = Rate::from_kbps(150), within "1 bit/s"..="1000 Gbit/s", from "our choice: R_min of RFC 8593; SCREAM2 leaves it to the media";
-    /// TARGET_BITRATE_MAX: maximum target rate. With an encoder, its maximum rate if that is lower, or if this is not set.
+    /// TARGET_BITRATE_MAX: maximum target rate. With an encoder, its maximum rate if that is lower, or if this is not
+    /// set.
     max_rate: Rate = Rate::from_mbps(100), within "1 bit/s"..="1000 Gbit/s", from "our choice: SCREAM2 leaves it to the media";
     /// Packets after which the receiver sends feedback.
     feedback_packets: u32 = 16, within 1..=64, from "SCREAM2, Receiver Requirements on Feedback Intensity: 16";

@@ -143,8 +143,8 @@ impl<L: WindowUpdate> CongestionControl for Classic<L> {
             self.ssthresh = if reduced >= MIN_SSTHRESH { reduced } else { MIN_SSTHRESH };
             match event.cause {
                 Cause::Loss => self.set(self.ssthresh),
-                // a mark may leave one segment                                          [RFC9438 §4.6, RFC3168 §6.1.2] our choice: a NACK
-                // as well, because it does not show that the network holds less than before
+                // a mark may leave one segment                                          [RFC9438 §4.6, RFC3168 §6.1.2]
+                // our choice: a NACK as well, because it does not show that the network holds less than before
                 Cause::Mark | Cause::Refused => self.set(reduced),
                 Cause::Timeout => {}
             }

@@ -29,7 +29,7 @@ impl Delays {
 
     /// Takes a sample. Samples older than `age` no longer count for the current delay.
     pub fn take(&mut self, delay: i64, age: Duration, now: Time) {
-        // if round_to_minute(now) ≠ round_to_minute(last_rollover): adds a minute and removes the oldest    [RFC6817 §2.4.2]
+        // if round_to_minute(now) ≠ round_to_minute(last_rollover): adds a minute, drops the oldest   [RFC6817 §2.4.2]
         let minute = now.as_nanos() / MINUTE_NS;
         match self.minima.back_mut() {
             Some(min) if minute == self.minute => *min = delay.min(*min),

@@ -12,7 +12,7 @@ use units::Time;
 pub struct InterestQueueNumbers(BTreeMap<(FaceId, NameId, FaceId), u32>);
 
 impl InterestQueueNumbers {
-    /// The Interest queue of a flow; a new one if there is none.
+    /// The Interest queue of a flow, made at its first use.
     pub fn interest_queue(&mut self, down: FaceId, flow: NameId, up: FaceId) -> InterestQueueId {
         let next = self.0.len() as u32;
         InterestQueueId(*self.0.entry((down, flow, up)).or_insert(next))
@@ -30,8 +30,9 @@ impl InterestQueueNumbers {
     }
 }
 
-/// Serves every queue of held Interests whose deadline has come, in their order. `deadline` is that of a queue, never
-/// if it holds nothing; `serve` is called by number and moves it. Returns the next deadline.
+/// Serves every queue of held Interests whose deadline has come, in their order. `deadline` gives the deadline of a
+/// queue, never if it holds nothing; `serve` is called with its number and moves the deadline. Returns the next
+/// deadline.
 pub fn serve_due<L>(
     controller: &mut L,
     queues: usize,

@@ -109,9 +109,9 @@ pub enum Event {
 
 /// A congestion-control module of Linux [struct tcp_congestion_ops].
 pub trait Module {
-    /// Whether the round-trip time of [`Module::pkts_acked`] is that of the newest segment that arrived, as in Linux.
-    /// It costs a record for each segment in flight. Otherwise it is that of the transport: over the TCP of the RFCs that of
-    /// the echoed timestamp, the oldest segment of a delayed acknowledgement.
+    /// Whether the round-trip time of [`Module::pkts_acked`] is measured with the newest segment that arrived, as in
+    /// Linux, at the cost of a record for each segment in flight. Otherwise the transport measures it: the TCP of the
+    /// RFCs with the echoed timestamp, from the oldest segment of a delayed acknowledgement.
     const NEWEST_RTT: bool;
 
     /// The growth of the window after `acked` segments, outside reductions [cong_avoid].
@@ -379,7 +379,8 @@ impl<M: Module> CongestionControl for Linux<M> {
             self.event(Event::ReductionComplete);
         }
         self.event(Event::Open);
-        // the acknowledgement that ends the reduction lets the window grow             [tcp_ack: tcp_fastretrans_alert, tcp_cong_control]
+        // the acknowledgement that ends the reduction lets the window grow
+        // [tcp_ack: tcp_fastretrans_alert, tcp_cong_control]
         let deferred = std::mem::take(&mut self.deferred);
         self.ended = false;
         if deferred > 0 {

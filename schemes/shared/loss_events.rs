@@ -36,7 +36,7 @@ struct Event {
 /// A closed interval.
 #[derive(Clone, Copy, Debug)]
 struct Interval {
-    /// From the first lost packet of an event to that of the next.
+    /// Packets from the first lost packet of an event to the first of the next.
     packets: f64,
     /// DFᵢ: what discounting has left of its weight.
     factor: f64,

@@ -21,7 +21,7 @@ impl WindowedMax {
         self.samples.front().map_or(0.0, |(_, value)| *value)
     }
 
-    /// Takes a sample of the time `now`, and forgets those of `span` units of time before it and earlier.
+    /// Takes a sample of the time `now`, and forgets samples from `span` units of time before it and earlier.
     pub fn update(&mut self, value: f64, now: u64, span: u64) {
         while self.samples.back().is_some_and(|(_, smaller)| *smaller <= value) {
             self.samples.pop_back();

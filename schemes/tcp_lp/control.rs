@@ -8,9 +8,9 @@ use super::Params;
 contract::choice! {
     /// Which segment's one-way delay is a sample.
     pub enum Sample {
-        /// That of the newest covered segment. Acknowledgements of one segment are excluded if the receiver delays ACKs.
+        /// The newest covered segment. Acknowledgements of one segment are excluded if the receiver delays ACKs.
         Newest = "newest",
-        /// That of the segment with the echoed timestamp, which includes the delay of a delayed ACK.
+        /// The segment with the echoed timestamp. Its sample includes the delay of a delayed ACK.
         Echoed = "echoed",
     }
 }
@@ -18,9 +18,9 @@ contract::choice! {
 contract::choice! {
     /// The algorithm.
     pub enum Variant {
-        /// That of the paper.
+        /// The algorithm of the paper.
         Paper = "paper",
-        /// That of Linux.
+        /// The algorithm of Linux.
         Linux = "linux",
     }
 }
@@ -162,7 +162,7 @@ impl CongestionControl for TcpLp {
             // cwnd += min(N, SMSS)                                                         [RFC5681 §3.1, eq. 2]
             self.set(self.window + acked);
         } else {
-            // cwnd += 1/cwnd                                                               [KK03 §III, RFC5681 §3.1, eq. 3]
+            // cwnd += 1/cwnd                                                           [KK03 §III, RFC5681 §3.1, eq. 3]
             self.set(self.window + 1.0 / self.window);
         }
     }

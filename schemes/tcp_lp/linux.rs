@@ -151,7 +151,7 @@ impl Module for LinuxLp {
         if self.sowd >> 3 < threshold {
             return;
         }
-        // thresholds that no longer are those of the path
+        // from here on the bounds are not delays of the path
         self.owd_min = self.sowd >> 3;
         (self.owd_max, self.owd_max_rsv) = (self.sowd >> 2, self.sowd >> 2);
         socket.cwnd = if self.within_inf { 1 } else { (socket.cwnd / 2).max(1) };

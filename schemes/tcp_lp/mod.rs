@@ -53,10 +53,11 @@ contract::params! {
     after_cut: bool = true, from "our choice: one reduction per window of data, as for marks (RFC3168 §6.1.2); segments sent earlier measure the queue before the reduction";
     /// Whether only a sample that is itself above the threshold indicates congestion.
     fresh: bool = true, from "our choice: after a reduction the smoothed delay decreases slowly, and a queue that has drained would indicate congestion again; LINUXLP instead changes its thresholds at each indication, so that only a delay that still grows is another one";
-    /// Segment whose delay is a sample: the newest that an acknowledgement covers, or the one whose timestamp is echoed.
+    /// Segment whose delay is a sample: the newest that an acknowledgement covers, or the one whose timestamp is
+    /// echoed.
     sample: Sample = Sample::Newest, from "LINUXLP: the echoed one; our choice for the other value: the wait for a second segment or for the delayed-acknowledgement timer is not taken for queueing";
-    /// With sample = "newest": share of acknowledgements that cover two segments. Above it, one that covers a single segment was delayed,
-    /// and is no sample.
+    /// With sample = "newest": share of acknowledgements that cover two segments. Above it, one that covers a single
+    /// segment was delayed, and is no sample.
     pairs: f64 = 0.5, within 0.0..=1.0, from "our choice: a receiver that delays acknowledgements sends at least one per two full-sized segments (RFC5681 §4.2), so most cover two";
     /// Weight of an acknowledgement in that share.
     pairs_weight: f64 = 0.125, within 0.001..=1.0, from "our choice: the value of `gamma`";
@@ -64,10 +65,11 @@ contract::params! {
     pairs_flight: f64 = 4.0, within 1.0..=1000.0, from "our choice: two pairs; with fewer segments in flight, a second segment may not have been sent";
     /// Whether early congestion indications are obeyed in slow start, too.
     early_in_slow_start: bool = false, from "our choice: KK03 describes congestion avoidance, and before the first loss the maximum delay is unknown; LINUXLP obeys them in slow start";
-    /// The algorithm: that of the paper, or that of Linux, with the arithmetic of its timestamps. With Linux, of the parameters above only `delta`, in whole
-    /// per cent, and `inference` have an effect.
+    /// The algorithm of the paper, or of Linux, with the arithmetic of its timestamps. With Linux, of the parameters
+    /// above only `delta`, in whole per cent, and `inference` have an effect.
     variant: Variant = Variant::Paper, from "KK03; LINUXLP for the other value";
-    /// With variant = "linux": whether the receiver adds a random offset to its timestamps, which it draws per connection.
+    /// With variant = "linux": whether the receiver adds a random offset to its timestamps, which it draws per
+    /// connection.
     timestamp_offset: bool = true, from "LINUXLP: net.ipv4.tcp_timestamps = 1, the default; `false` is 2";
     /// With variant = "linux": time since both hosts were started, at time zero: their timestamps count from there.
     uptime: Duration = Duration::from_secs(300), within "1 s"..="4000000 s", from "our choice: a host that has just been started; LINUXLP has no such parameter";
@@ -79,7 +81,7 @@ contract::params! {
 pub enum Control {
     /// The paper's.
     Paper(Box<TcpLp>),
-    /// That of Linux.
+    /// Linux'.
     Linux(Box<Linux<LinuxLp>>),
 }
 

@@ -168,7 +168,7 @@ fn losses_and_timeouts_are_renos() {
 }
 
 /// After seven pairs in a row their share is 1 − (7/8)⁷ = 0.607, and a single one brings it to 0.531: it has waited.
-/// After six, to 0.482. With γ = ½ a sample of 60 after those of 20 ms is a sign: 40 ms, of 26.
+/// After six, to 0.482. With γ = ½ a sample of 60 after samples of 20 ms is a sign: 40 ms, of 26.
 #[test]
 fn seven_pairs_in_a_row_tell_a_receiver_that_delays() {
     let params = Params { gamma: 0.5, ..Params::default() };

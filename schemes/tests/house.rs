@@ -504,7 +504,7 @@ enum Event {
         branches: usize,
     },
     Wait(u64),
-    /// Timers that have expired are handled: those of the receivers, of the router, of the sources.
+    /// Expired timers of the receivers, of the router and of the sources are handled.
     Timers,
 }
 

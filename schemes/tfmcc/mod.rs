@@ -1,4 +1,4 @@
-//! TFMCC: one rate for a multicast group, that of a TCP connection to its slowest receiver [RFC4654].
+//! TFMCC: one rate for a multicast group, as high as the rate of a TCP connection to its slowest receiver [RFC4654].
 
 use contract::{Documented, Family, Scheme, Setup, Source, params};
 use units::{Duration, Rate};
@@ -57,7 +57,7 @@ params! {
     round: f64 = 6.0, within 1.0..=1000.0, from "RFC4654 §3.4";
     /// A feedback round without feedback ends after this multiple of its duration.
     round_limit: f64 = 2.0, within 1.0..=1000.0, from "RFC4654 §3.4";
-    /// g: feedback suppresses that of receivers with more than 1 − g times its rate.
+    /// g: feedback suppresses the feedback of receivers with more than 1 − g times its rate.
     slack: f64 = 0.1, within 0.0..=0.99, from "RFC4654 §3.4";
     /// N: number of receivers for which the feedback timers are scaled.
     receivers: f64 = 10000.0, within 2.0..=1e12, from "RFC4654 §4.5";
@@ -65,7 +65,8 @@ params! {
     pause: f64 = 1.0, within 0.0..=1000.0, from "RFC4654 §3.3";
     /// The rate is halved after this number of maximum round-trip times without feedback from the limiting receiver.
     halve_after: f64 = 4.0, within 1.0..=1000.0, from "RFC4654 §3.3; our choice: in maximum round-trip times, because these include the time between packets";
-    /// The rate is not halved if the limiting receiver was chosen less than this number of maximum round-trip times ago.
+    /// The rate is not halved if the limiting receiver was chosen less than this number of maximum round-trip times
+    /// ago.
     grace: f64 = 10.0, within 0.0..=1000.0, from "RFC4654 §3.3";
     /// The limiting receiver has left after this number of maximum round-trip times without feedback from it.
     gone_after: f64 = 10.0, within 1.0..=1000.0, from "RFC4654 §3.3";

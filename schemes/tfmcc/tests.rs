@@ -195,7 +195,7 @@ fn the_limiting_receiver_is_followed_down_at_once_and_up_by_a_packet_per_round_t
     near(rate(&mut end, &algorithm), coded(30e3));
 }
 
-/// [RFC4654 §3.3]: a receiver at 50 ms that uses R_max = 100 ms reports half of what it could take.
+/// [RFC4654 §3.3]: a receiver at 50 ms that uses R_max = 100 ms reports half of the rate that it could take.
 #[test]
 fn reports_without_a_round_trip_time_are_corrected_where_they_were_reckoned_with_the_maximum() {
     let (mut end, mut algorithm) = source();
@@ -740,7 +740,7 @@ fn a_receiver_falls_silent_when_one_that_could_take_less_has_spoken() {
     path.header.round = 2;
     path.packets(1, 8);
     assert!(path.algorithm.timer().is_some());
-    // that of the first round is gone with the round, unless it had fired
+    // the timer of the first round ended with the round, unless it had fired
     let before = path.end.meter.count(Count::Suppressed);
     path.header.suppression = RateCode::nearest(1.9e6);
     path.packets(1, 8);

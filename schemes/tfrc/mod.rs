@@ -1,4 +1,4 @@
-//! TFRC: a smooth rate, that of a TCP connection with the same losses [RFC5348].
+//! TFRC: a smooth rate, as high as the rate of a TCP connection with the same losses [RFC5348].
 
 use contract::{Documented, Family, Scheme, Setup, Source, params};
 use units::{Bytes, Duration};
@@ -53,7 +53,7 @@ params! {
     t_mbi: Duration = Duration::from_secs(64), within "1 ms"..="1000 s", from "RFC5348 §4.3";
     /// Share of the reported receive rate that counts after a loss while the stream is application-limited.
     limited_keep: f64 = 0.85, within 0.01..=1.0, from "RFC5348 §4.3";
-    /// Whether s is the mean size of packets, as for video; otherwise that of a full packet.
+    /// Whether s is the mean size of packets, as for video; otherwise the size of a full packet.
     mean_size: bool = true, from "RFC5348 §4.1";
     /// Number of loss intervals for that mean, the current one included.
     size_intervals: u32 = 4, within 1..=1000, from "RFC5348 §4.1: the last four or more; our choice: the source infers a loss event from a rise of p";

@@ -62,7 +62,7 @@ fn got_data(params: &Params) -> (StreamBench, Sender) {
     (end, algorithm)
 }
 
-/// So much time passes, and a packet leaves each 10 ms; the application always has more.
+/// Lets `millis` pass while a packet leaves every 10 ms; the application always has more.
 fn pass(end: &mut StreamBench, algorithm: &mut Sender, millis: u64) {
     for _ in 0..millis / 10 {
         end.now += Duration::from_millis(10);
@@ -71,7 +71,7 @@ fn pass(end: &mut StreamBench, algorithm: &mut Sender, millis: u64) {
     end.now += Duration::from_millis(millis % 10);
 }
 
-/// The same, and each packet takes the last of the data.
+/// Lets `millis` pass while a packet leaves every 10 ms and takes the last of the data.
 fn starve(end: &mut StreamBench, algorithm: &mut Sender, millis: u64) {
     for _ in 0..millis / 10 {
         end.now += Duration::from_millis(10);
@@ -122,8 +122,8 @@ fn the_first_report_allows_an_initial_window_per_round_trip() {
     }
 }
 
-/// Packets of 1000 and 500 bytes in turn: s = 750 B. W_init = min(3000, max(1500, 4380)) = 3000 B in 100 ms, and the equation is
-/// proportional to s   [RFC5348 §4.1]
+/// Packets of 1000 and 500 bytes in turn: s = 750 B. W_init = min(3000, max(1500, 4380)) = 3000 B in 100 ms, and
+/// the equation is proportional to s   [RFC5348 §4.1]
 #[test]
 fn where_sizes_vary_s_is_their_mean() {
     for (mean_size, s) in [(true, 750.0), (false, 1000.0)] {
@@ -139,8 +139,8 @@ fn where_sizes_vary_s_is_their_mean() {
     }
 }
 
-/// Four loss intervals count, the one under way among them. A packet of 1000 bytes in the first, four of 500 in the others: 2500/4 = 625 as
-/// the third begins, 500 as the fourth ends   [RFC5348 §4.1]
+/// Four loss intervals count, the one under way among them. A packet of 1000 bytes in the first, four of 500 in
+/// the others: 2500/4 = 625 as the third begins, 500 as the fourth ends   [RFC5348 §4.1]
 #[test]
 fn sizes_of_before_the_last_four_loss_intervals_are_forgotten() {
     let (mut end, mut algorithm) = got_data(&Params::default());
@@ -217,7 +217,7 @@ fn with_losses_the_rate_is_that_of_the_equation_and_at_most_twice_what_arrives()
     assert_eq!(algorithm.allowance().rate.as_bps(), 125);
 }
 
-/// An application that takes 100 kbit/s of what is allowed does not lower the limit by that   [RFC5348 §4.3]
+/// An application that takes 100 kbit/s of the allowed rate does not lower the limit by that   [RFC5348 §4.3]
 #[test]
 fn a_receive_rate_that_the_application_keeps_low_does_not_limit() {
     let (mut end, mut algorithm) = got_data(&Params::default());
@@ -404,7 +404,8 @@ fn it_speaks_once_per_round_trip_of_what_arrived() {
     assert_eq!((silent[0].t_delay, silent[1].t_delay), (Duration::from_millis(5), Duration::ZERO));
 }
 
-/// After 800 kbit/s the first interval is that of which the equation makes 800 kbit/s, to 5 %; p goes at once   [RFC5348 §6.1, §6.3.1]
+/// After 800 kbit/s the first interval is the one that gives 800 kbit/s in the equation, within 5 %; p is reported
+/// at once   [RFC5348 §6.1, §6.3.1]
 #[test]
 fn the_first_loss_is_reported_at_once_and_stands_for_the_rate_before_it() {
     for tolerance in [0.05, 0.000_01] {
@@ -433,8 +434,8 @@ fn the_first_loss_is_reported_at_once_and_stands_for_the_rate_before_it() {
     }
 }
 
-/// Packets of 1000 and 500 bytes in turn, one in 10 ms: 600 kbit/s, which is what the first interval stands for with s =
-/// 750 B [RFC5348 §4.1, §6.3.1]
+/// Packets of 1000 and 500 bytes in turn, one in 10 ms: 600 kbit/s, for which the first interval stands with
+/// s = 750 B [RFC5348 §4.1, §6.3.1]
 #[test]
 fn the_first_interval_is_of_the_mean_size_of_what_arrived() {
     for (mean_size, s) in [(true, 750), (false, 1000)] {

@@ -90,7 +90,7 @@ fn the_window_follows_the_difference() {
     }
 }
 
-/// The same with α = 1 and β = 3: 1.02 is 1, not below α: 20; 124 901, 4 above β: 19. With α = 4: 3.02 is below: 21.
+/// With α = 1 and β = 3: 1.02 is 1, not below α: 20; 124 901, 4 above β: 19. With α = 4: 3.02 is below: 21.
 #[test]
 fn alpha_and_beta_are_parameters() {
     for (alpha, beta, rtt, expected) in [(1, 3, 105_100, 20), (1, 3, 124_900, 19), (4, 6, 115_100, 21)] {

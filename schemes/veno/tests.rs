@@ -41,7 +41,8 @@ fn window(controller: &Control) -> u64 {
     controller.allowance().window.as_u64() / 1000
 }
 
-/// A window of `window` in congestion avoidance after four samples of 100 ms, with no queue; `window` is a multiple of 4.
+/// A window of `window` in congestion avoidance after four samples of 100 ms, with no queue; `window` is a multiple of
+/// four.
 fn steady(params: Params, window: u64) -> (Bench, Control) {
     let (mut bench, mut controller) = with(params, window / 4 * 5 - 4);
     for _ in 0..4 {
@@ -239,7 +240,7 @@ fn the_end_of_disorder_forgets_the_samples() {
 
 /// The acknowledgement that ends a recovery lets the window grow; the queue is then estimated without a round-trip
 /// time, as congested, so that its 25 segments are counted. A TCP may say that it is of the recovery, or that it is
-/// not, as that of Linux does.
+/// not, as Linux' TCP does.
 #[test]
 fn the_end_of_a_recovery_counts() {
     for recovering in [true, false] {
@@ -254,7 +255,8 @@ fn the_end_of_a_recovery_counts() {
     }
 }
 
-/// QUIC acknowledges several packets before it tells that an episode is over: all that left after its start count then, and those of the recovery do not.
+/// QUIC acknowledges several packets before it tells that an episode is over: packets that left after its start count
+/// then, and packets of the recovery do not.
 #[test]
 fn all_packets_after_a_recovery_count_at_its_end() {
     let (mut bench, mut controller) = steady(Params::default(), 32);

@@ -79,8 +79,8 @@ fn a_sample_is_of_fifty_milliseconds() {
     }
 }
 
-/// The minimum is that of the acknowledgements before: 20 s at first, then 100 ms, 25 ticks. 90.1 ms are rounded up to 23.
-/// With `initial_rtt` = 3 s: 750.
+/// The minimum is taken over the acknowledgements before: 20 s at first, then 100 ms, 25 ticks. 90.1 ms are rounded up
+/// to 23. With `initial_rtt` = 3 s: 750.
 #[test]
 fn the_minimum_round_trip_time_is_in_ticks_rounded_up() {
     let (mut bench, mut controller) = westwood(40);

@@ -95,7 +95,7 @@ impl Module for Yeah {
     fn ssthresh(&mut self, socket: &Socket) -> u64 {
         let half = (socket.cwnd / 2).max(2);
         let reduction = if self.reno_rounds < self.params.rho {
-            // the queue, between an eighth and a half of the window                        [BCV07, Linux: tcp_yeah_ssthresh]
+            // the queue, between an eighth and a half of the window                   [BCV07, Linux: tcp_yeah_ssthresh]
             self.queue.min(half).max(socket.cwnd >> self.params.delta)
         } else {
             half

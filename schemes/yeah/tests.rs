@@ -50,7 +50,7 @@ fn fast_growth_is_a_segment_per_hundred() {
     }
 }
 
-/// Slow start is that of segments.
+/// Slow start counts segments.
 #[test]
 fn slow_start_doubles_the_window_each_round() {
     let (mut bench, mut controller) = (Bench::new(), control(&Params::default(), &setup(2)));

@@ -31,7 +31,7 @@ impl RouterAlgorithm for Router {
         if f64::from(port.backlog.packets) < self.threshold * f64::from(port.limit.packets) {
             return;
         }
-        // the number of a group is that of its flow
+        // a group has the number of its flow
         let group = GroupId(packet.flow.0);
         if !self.pending.contains(&group) {
             self.pending.push(group);

@@ -23,9 +23,9 @@ contract::choice! {
 contract::choice! {
     /// Whose rules apply where the draft and Linux differ.
     pub enum Variant {
-        /// Those of the draft.
+        /// The rules of the draft.
         Draft = "draft",
-        /// Those of Linux.
+        /// The rules of Linux.
         Linux = "linux",
     }
 }
@@ -150,7 +150,7 @@ impl Bbr {
         self.linux.as_ref().is_some_and(|linux| linux.policed)
     }
 
-    /// The bandwidth in use, in bit/s of payload: BtlBw, or that of a policer [LINUX: bbr_bw].
+    /// The bandwidth in use, in bit/s of payload: BtlBw, or the rate of a policer [LINUX: bbr_bw].
     fn bandwidth(&self) -> f64 {
         match &self.linux {
             Some(linux) if linux.policed => linux.policed_bps,

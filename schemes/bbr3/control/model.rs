@@ -1,7 +1,7 @@
 //! BBRv3's model of the path [BBR06 §5.5]: bandwidth, round-trip time, aggregation of acknowledgements, and the bounds
 //! that losses set.
 //!
-//! Volumes are in bytes of payload, rates in bytes of payload per second. Names are those of the draft.
+//! Volumes are in bytes of payload, rates in bytes of payload per second. Names are as in the draft.
 
 use contract::Delivery;
 use units::{Duration, Time};
@@ -253,7 +253,7 @@ impl Model {
 
     // ---- round-trip times
 
-    /// The round-trip time of the handshake is that of the connection at its start [BBR06 §5.2.1: min_rtt = C.srtt].
+    /// Takes the round-trip time of the handshake as the first one of the connection [BBR06 §5.2.1: min_rtt = C.srtt].
     pub(super) fn set_first_rtt(&mut self, rtt: Duration) {
         self.min_rtt = Some(rtt);
     }

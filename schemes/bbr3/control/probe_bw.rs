@@ -26,7 +26,7 @@ enum AckPhase {
 #[derive(Clone, Debug)]
 pub(super) struct Cycle {
     ack_phase: AckPhase,
-    /// The samples are those of a probe.
+    /// Whether the samples come from a probe.
     pub(super) is_probe_sample: bool,
     /// bw_probe_up_acked.
     up_acked: f64,

@@ -68,8 +68,8 @@ impl Detector {
         self.adapt(compared.abs(), now);
         if compared > self.threshold {
             let since = *self.above.get_or_insert(now);
-            // for at least overuse_time_th, and not if m(i) < m(i−1)                           [GCC02 §5.4] ours: in between the last
-            // signal stays
+            // for at least overuse_time_th, and not if m(i) < m(i−1)                           [GCC02 §5.4]
+            // ours: in between the last signal stays
             if now.saturating_since(since) >= self.params.overuse_time_th && trend >= self.previous {
                 self.signal = Signal::Overuse;
             }

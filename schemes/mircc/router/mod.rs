@@ -1,4 +1,4 @@
-//! MIRCC in a forwarder, including those of consumers and producers: one rate per upstream link, computed at every
+//! MIRCC in a forwarder, also at consumers and producers: one rate per upstream link, computed at every
 //! tick.
 
 use contract::{Admission, FaceId, FaceView, LinkAlgorithm, LinkCx, NackReason, Packet, ReturnPath, Transit};
@@ -63,7 +63,7 @@ impl Link {
         let now = cx.now();
         let elapsed = (now - self.last_tick).as_secs_f64();
         self.last_tick = now;
-        // the series are those of the link with the most Interests, and of the lowest face among equals
+        // the series belong to the link with the most Interests, among equals to the lowest face
         let selected = (0..self.upstreams.len()).rev().max_by_key(|face| self.upstreams[*face].interests);
         for face in 0..self.upstreams.len() {
             let capacity = self.capacity(&cx.face(FaceId(face as u32)));

@@ -63,9 +63,9 @@ impl LinkRate {
         // differs: the base rate is at least zero; a queue that is long for its round-trip time would make it negative
         self.base_ewma += rule.weight * (base.max(0.0) - self.base_ewma);
         self.excess_ewma += rule.weight * (excess - self.excess_ewma);
-        // R(t) = base_rate_ewma(t) + excess_rate_ewma(t)                                          [KATO eq. 5] differs: R is kept between a
-        // share of C and C. The minimum lets consumers receive new rates; the maximum lets the rate of a link react that was no bottleneck
-        // and becomes one
+        // R(t) = base_rate_ewma(t) + excess_rate_ewma(t)                                          [KATO eq. 5]
+        // differs: R is kept between a share of C and C. The minimum lets consumers receive new rates; the maximum lets
+        // the rate of a link react that was no bottleneck and becomes one
         let max = if rule.capped { capacity } else { BOUNDLESS };
         self.rate =
             (self.base_ewma + self.excess_ewma).clamp(rule.min_rate_share * capacity, max.max(capacity));
@@ -88,8 +88,8 @@ pub(crate) fn base_rate(eta: f64, capacity: f64, beta: f64, q: f64, d: f64, n: f
 
 /// The speed of draining the queue, higher while traffic grows.
 pub(crate) fn beta(floor: f64, y: f64, y_prev: f64) -> f64 {
-    // β(t) = max(0.1, (y(t) − y(t−T)) / y(t))                                                     [KATO eq. 3] differs: without Interests
-    // the quotient is undefined, and β is its minimum
+    // β(t) = max(0.1, (y(t) − y(t−T)) / y(t))                                                     [KATO eq. 3]
+    // differs: without Interests the quotient is undefined, and β is its minimum
     if y > 0.0 { floor.max((y - y_prev) / y) } else { floor }
 }
 

@@ -33,7 +33,7 @@ impl Strategy {
     }
 }
 
-/// The division of a prefix; a new one if there is none.
+/// The division of a prefix, made at its first use.
 fn entry(flows: &mut Vec<Division>, index: u32) -> &mut Division {
     let index = index as usize;
     if index >= flows.len() {

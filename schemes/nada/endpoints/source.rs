@@ -70,7 +70,7 @@ impl Sender {
             - params.kappa * params.eta * (change / tau) * rate;
     }
 
-    /// min(0.05·r_ref, BETA·8·buffer_len·FPS)                                                  [RFC8698 §5.2.2, eq. 8 and 9]
+    /// min(0.05·r_ref, BETA·8·buffer_len·FPS)                                             [RFC8698 §5.2.2, eq. 8 and 9]
     fn shift(&self, beta: f64) -> f64 {
         (beta * 8.0 * self.queued as f64 * self.frame_rate).min(self.params.max_shift * self.reference)
     }

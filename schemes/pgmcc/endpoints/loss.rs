@@ -20,8 +20,8 @@ impl LossRate {
     /// A packet arrived.
     #[inline]
     pub(crate) fn arrived(&mut self) {
-        // p ← (1 − c)·p                                                              [OPENPGM] differs: the draft has the constant at the
-        // wrong term
+        // p ← (1 − c)·p                                                              [OPENPGM]
+        // differs: the draft has the constant at the wrong term
         self.p -= (self.p * self.gain) >> 16;
     }
 

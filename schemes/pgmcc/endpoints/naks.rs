@@ -7,8 +7,8 @@ use super::headers::PacketRange;
 
 /// NAKs of a receiver, each pending for a random time.
 ///
-/// The maximum is that of a PGM list of NAKs [RFC3208 §9.3]; further NAKs are not sent, because they would report the
-/// same loss rate.
+/// The maximum is the length of a PGM list of NAKs [RFC3208 §9.3]; further NAKs are not sent, because they would report
+/// the same loss rate.
 #[derive(Clone, Debug)]
 pub(super) struct Naks {
     /// Maximum delay.

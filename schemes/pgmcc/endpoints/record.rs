@@ -8,8 +8,8 @@
 pub(crate) struct Record {
     /// Acknowledged later packets after which a packet is lost, if none was overtaken by more.
     dupacks: u32,
-    /// The same, as measured: one more than the largest extent of an overtaken packet (RFC 4737 §4.2.1) that was
-    /// declared lost.
+    /// Acknowledged later packets after which a packet is lost, by measurement: one more than the largest extent of an
+    /// overtaken packet (RFC 4737 §4.2.1) that was declared lost.
     tolerated: u32,
     /// Losses since then.
     losses: u32,

@@ -62,7 +62,7 @@ impl Window {
         self.add(tokens);
     }
 
-    /// The same without growth, until feedback for the packet sent after a loss arrives.
+    /// Takes received and lost packets without growth, until feedback for the packet sent after a loss arrives.
     pub(crate) fn hold(&mut self, acked: u64, lost: u64) {
         let n = acked as f64;
         let tokens = match self.form {
@@ -75,7 +75,7 @@ impl Window {
         self.add(tokens + back);
     }
 
-    /// The same with a reduction of the window to a half.
+    /// Takes received and lost packets; the window is halved.
     pub(crate) fn halve(&mut self, acked: u64, lost: u64) {
         // T ← T − W/2 ; W ← W/2
         // differs: W does not fall below one, or nothing could be sent

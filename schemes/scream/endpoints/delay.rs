@@ -126,7 +126,7 @@ impl Target {
 /// Numbers of samples of the variance and of the average.
 const LONG: usize = 200;
 const SHORT: usize = 50;
-/// Share of round trips with losses above which losses are taken for those of other flows.
+/// Share of round trips with losses above which losses are taken as a sign of other flows.
 const LOSS_LIMIT: f64 = 0.002;
 /// Gain of the share of round trips with losses: 0.02, as in the authors' implementation (ScreamV2Tx.cpp,
 /// lossEventRate).

@@ -36,8 +36,9 @@ impl RoundTrip {
     #[inline]
     pub(crate) fn adjust(&mut self, now: Millis, ts: Millis) {
         if let Some(measured) = &mut self.measured {
-            // R = max(D_r + now − ts, 1 ms), until the next measurement             [RFC4654 §4.3.3] differs: D_r is ts − tr_echo, the
-            // delay to the sender; with the opposite sign the two delays would be subtracted
+            // R = max(D_r + now − ts, 1 ms), until the next measurement             [RFC4654 §4.3.3]
+            // differs: D_r is ts − tr_echo, the delay to the sender; with the opposite sign the two delays would be
+            // subtracted
             measured.now = secs(measured.back.saturating_add(now.since(ts)));
         }
     }

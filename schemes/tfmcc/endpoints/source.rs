@@ -31,7 +31,7 @@ pub struct Sender {
     suppression: RateCode,
     echoes: Echoes,
     started_at: Time,
-    /// Last report of any receiver, or last reduction because there was none.
+    /// Last report of any receiver, or last reduction because no report came.
     heard_at: Time,
 }
 

@@ -1,6 +1,6 @@
 //! TFRC: encoding of the messages in labels of four words. Invalid messages are refused.
 //!
-//! The RFC gives fields, not formats; these are ours. Instants are those of the sender's clock, in nanoseconds, and
+//! The RFC gives fields, not formats; these are ours. Instants are read from the sender's clock, in nanoseconds, and
 //! only the sender compares them, so that clock offsets have no effect.
 
 use contract::Label;

@@ -16,7 +16,7 @@ impl ReceiveRates {
         Self(values)
     }
 
-    /// The maximum value; infinity where there is none.
+    /// The maximum value; infinity without values.
     pub(super) fn max(&self) -> f64 {
         self.0.iter().map(|(_, rate)| *rate).reduce(f64::max).unwrap_or(f64::INFINITY)
     }

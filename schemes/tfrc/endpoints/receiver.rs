@@ -68,8 +68,8 @@ impl Receiver {
 
     /// The assumed length of the interval before the first loss event, in packets.
     fn first_interval(&self, rtt: Duration) -> f64 {
-        // the right rate is half of the rate before the loss; in slow start the receive rate is that half X_target = max X_recv; first
-        // interval = 1/p with equation(p) = X_target within 5 %    [RFC5348 §6.3.1]
+        // the right rate is half of the rate before the loss; in slow start the receive rate is that half
+        // X_target = max X_recv; first interval = 1/p with equation(p) = X_target within 5 %    [RFC5348 §6.3.1]
         let rtt_s = rtt.as_secs_f64();
         let packet = self.size();
         // our choice: at least a packet per round trip, because the loss of the first packet leaves no receive rate
@@ -147,7 +147,7 @@ impl ReceiverAlgorithm for Receiver {
             });
         }
         self.fresh = true;
-        // once per round-trip time; at once if p increased, or if the timer expired without new data    [RFC5348 §6.1, §6.2]
+        // once per round-trip time; at once if p increased or the timer expired without new data   [RFC5348 §6.1, §6.2]
         if self.urgent || self.feedback_deadline <= now {
             self.report(cx);
         }
