@@ -2,12 +2,12 @@
 
 Files form a circle if each of them needs, directly or through others, every other. What a file needs is read from its
 text: in Python every import, also one inside a function, but not one for type checkers only; in Rust every path to an
-item that another file defines (`rust_paths.py`), but not one from a module to a module that contains it, because a
-submodule is a part of what it uses there; in TypeScript every import but those of types.
+item that another file defines (`rust_paths.py`), but not one from a module to a module that contains it, because the
+module contains the submodule that uses it; in TypeScript every import except imports of types.
 
-It does not see what has no path in the text: the `__init__.py` that runs when a submodule is imported, `importlib`, names
-from a module's `__getattr__`, and `$crate` in macros. Neither does it read the branch of `if not TYPE_CHECKING`, needs
-between packages or crates, or modules that only `main.rs` declares.
+It does not see what has no path in the text: the `__init__.py` that runs when a submodule is imported, `importlib`,
+names from a module's `__getattr__`, and `$crate` in macros. Neither does it read the branch of `if not TYPE_CHECKING`,
+needs between packages or crates, or modules that only `main.rs` declares.
 """
 
 from __future__ import annotations
@@ -224,7 +224,7 @@ def described(files, needs):
 
 
 def problems(root, allowed):
-    """One entry per circle that is not allowed, and per allowed one that is none."""
+    """One entry per circle that is not allowed, and per allowed one that no longer exists."""
     remaining = dict(allowed)
     for place, needs in places(root):
         for files in circles(needs):

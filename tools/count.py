@@ -3,10 +3,10 @@
 A step whose output holds a tally (of cargo, pytest or this script) counts its tests; any other step
 counts as one. Every step runs, also after a failure; the exit code is 1 when anything failed.
 
-Tests that wait for real time run beside tests that compute, tests of Python beside those of Rust, and in CI all other
-checks beside the tests: what computes at a lower priority, so that it takes what waiting leaves. Only the output of the
-tests of Rust is shown at once, that of the others when they have ended. Of the tests that wait, a few that fail run once
-more by themselves: another program may have taken the processor from them. Tests that compute run once.
+Tests that wait for real time run beside tests that compute, tests of Python beside tests of Rust, and in CI all other
+checks beside the tests: steps that compute have a lower priority, so that they take the time that waiting leaves. Only
+the tests of Rust show their output at once, the others when they have ended. Of the tests that wait, a few that fail
+run once more by themselves: another program may have taken the processor from them. Tests that compute run once.
 """
 
 import contextlib
@@ -55,13 +55,13 @@ TEST = [
     ("dependencies", [PYTHON, "tools/dependencies.py"]),
     ("registry", [PYTHON, "tools/registry.py", "--check"]),
     ("rust tests", [*CARGO_TEST, "--", "--skip", "wall_clock::"]),
-    # of a feature that is off by default: the other crates are those of the tests before
+    # for a feature that is off by default: the tests before cover the other crates
     ("tests of str0m", [*CARGO_TEST, "--features", "lab/str0m", "--test", "str0m"]),
 ]
 COMPUTING = [
     ("python tests", [*PYTEST, "-n", "auto", "--dist", "loadfile", "-m", "not processes and not wall_clock"]),
 ]
-"""Steps of `test` that compute beside those of Rust: where these wait for one long test, a processor is free."""
+"""Steps of `test` that compute beside the steps of Rust: where these wait for one long test, a processor is free."""
 WAITING = [
     ("tests of processes", [*PYTEST, "-n", "4", "-m", "processes"]),
     ("real-time tests", [*PYTEST, "-m", "wall_clock"]),
@@ -163,7 +163,7 @@ def repeated(argv, lines):
 
 
 def timed_in_real_time(name, argv, show=print, started=None):
-    """Runs one step of tests that wait for real time, and those of its tests that failed once more; returns its row."""
+    """Runs one step of tests that wait for real time, and its failed tests once more; returns its row."""
     lines = []
 
     def keep(line, **how):

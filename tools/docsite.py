@@ -333,8 +333,8 @@ def gallery_of_papers(quick):
         parts.append(f"({name})=\n## {study.title}\n\n`thalweg reproduce {name}`\n\n{drawn}{said}")
     return write(
         "gallery/papers.md",
-        "# Gallery of papers\n\nPapers that are reproduced, and studies of our own, each with one of its figures. Those of "
-        "papers are from short runs here. [Papers](../papers.md) has the verdicts on their claims.\n\n"
+        "# Gallery of papers\n\nPapers that are reproduced, and studies of our own, each with one of its figures. Figures "
+        "of papers are from short runs here. [Papers](../papers.md) has the verdicts on their claims.\n\n"
         + cards(rows)
         + "\n"
         + "\n".join(parts),

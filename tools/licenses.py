@@ -58,7 +58,7 @@ def terms(expression):
 
 
 def texts(package):
-    """Licence texts of a crate: that of the MIT licence if it suffices, otherwise all."""
+    """Licence texts of a crate: only the MIT licence if it suffices, otherwise all."""
     folder = Path(package["manifest_path"]).parent
     files = sorted(path for path in folder.iterdir() if path.is_file() and NOTICE.match(path.name))
     if "MIT" in terms(package["license"] or ""):

@@ -114,7 +114,7 @@ def collect_help(path):
 
 
 def sections(path):
-    """The subsections of a command and those of its own commands."""
+    """The subsections of a command and of its own commands."""
     of = collect_help(path)
     if not of.commands:
         yield [f".SS {of.usage}", *of.description[1:], *of.options]

@@ -2,8 +2,8 @@
 
 `first-run.svg` is the network and the rates of the README's scenario, `deep-buffer.svg` its second example.
 `feedback-scaling.svg` is a figure of the reproduced SRMCC paper, `coarse-clocks.svg` of the MIRCC paper.
-`named-data-*.svg` are those of the comparison of schemes for named data, whose page gets its tables too;
-so do `*-compared.svg`, of low-priority and real-time schemes. What `thalweg reproduce` has measured with this build
+`named-data-*.svg` belong to the comparison of schemes for named data, whose page gets its tables too; so does the page
+of `*-compared.svg`, of low-priority and real-time schemes. What `thalweg reproduce` has measured with this build
 already is taken from its folder.
 """
 

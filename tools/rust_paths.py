@@ -72,7 +72,7 @@ class Edge(NamedTuple):
     line: int
     name: str
     above: bool
-    """Whether the module of `used` contains that of `user`."""
+    """Whether the module of `used` contains the module of `user`."""
 
 
 def tokens(text: str) -> list[Token]:

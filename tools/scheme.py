@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def steps(name):
-    """Steps in order: arguments of `cargo test`, and those of the tests."""
+    """Steps in order: arguments of `cargo test`, and arguments of the tests."""
     quiet = ["--locked", "--quiet"]
     return [
         (["--package", "schemes", "--lib", *quiet], [f"{name}::"]),

@@ -232,7 +232,7 @@ def broken(path: str, source: str, rules: Iterable[Rule]) -> Iterator[Finding]:
 
 
 def folder_of(path: str, remaining: Iterable[str]) -> str:
-    """The longest of these names of folders and files in which a file is; its first two parts if there is none."""
+    """The longest of these names of folders and files in which a file is; its first two parts if no name fits."""
     fitting = [name for name in remaining if path == name or path.startswith(name.rstrip("/") + "/")]
     return max(fitting, key=len) if fitting else "/".join(path.split("/")[:2])
 
