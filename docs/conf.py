@@ -29,7 +29,7 @@ autodoc_class_signature = "mixed"
 default_role = "literal"
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 90
-# the type `bytes` in a signature is that of Python, although classes of schemes have attributes of this name
+# the type `bytes` in a signature is the type of Python, although classes of schemes have attributes of this name
 suppress_warnings = ["ref.python"]
 
 html_theme = "furo"
@@ -51,7 +51,7 @@ pygments_dark_style = "a11y-high-contrast-dark"
 
 
 def escape_names(app, what, name, obj, options, lines):
-    """Names that end with an underscore, such as those of ns-2, are code and no references."""
+    """Names that end with an underscore, such as variables of ns-2, are code and no references."""
     del app, what, name, obj, options
     lines[:] = [re.sub(r"(?<![\w`])(\w+_)(?=[\s.,;:)]|$)", r"``\1``", line) for line in lines]
 

@@ -132,7 +132,7 @@ BOUNDS: tuple[Bound, ...] = (
         "jitter",
         "ms",
         "jitter of the bottleneck, in order; at most `delay`",
-        "up to that of a busy radio link",
+        "up to the jitter of a busy radio link",
         0.5,
         20,
         absent=0.6,
@@ -242,7 +242,7 @@ BOUNDS: tuple[Bound, ...] = (
     Bound(
         "rtt_ratio",
         "1",
-        "round-trip time of the latecomer and of the rivals / that of the other flows",
+        "round-trip time of the latecomer and of the rivals / round-trip time of the other flows",
         "a server near by and one overseas",
         0.25,
         4,
@@ -377,7 +377,8 @@ BOUNDS: tuple[Bound, ...] = (
     Bound(
         "detour",
         "1",
-        "propagation delay of a second way around the bottleneck, over one more router, / that of the bottleneck",
+        "propagation delay of a second way around the bottleneck, over one more router, "
+        "/ propagation delay of the bottleneck",
         "from an equal way to a path of four times the length",
         1,
         4,

@@ -257,8 +257,8 @@ PROPERTIES: dict[str, Property] = {
         ),
         Property(
             "collapse",
-            "The goodput of the scheme, without other traffic, is below 0.3 of what the bottleneck can carry, in long "
-            "runs as well.",
+            "The goodput of the scheme, without other traffic, is below 0.3 of the rate that the bottleneck can carry, "
+            "in long runs as well.",
             "RFC 2914 §5 defines congestion collapse, RFC 5166 §2.1 the metric; the bound is our choice.",
             0.3,
             above=False,
