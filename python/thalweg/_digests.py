@@ -1,4 +1,4 @@
-"""Digests that name outputs: of the compiled core, of schemes in Python, and of what else an output depends on."""
+"""Digests that name outputs: of the compiled core, of schemes in Python, and of other things that an output depends on."""
 
 from __future__ import annotations
 

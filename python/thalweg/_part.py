@@ -36,7 +36,7 @@ class _KeySignature:
 
 
 class Part(Keys):
-    """A plain dict that was built by name. Keys that are None are left out, and an underscore behind a key is dropped.
+    """A plain dict, built by name. Keys with the value None are left out, and an underscore behind a key is dropped.
 
     Raises ``TypeError`` for a key that the table does not have, and for a number where a text is needed, such as a quantity
     without its unit.

@@ -185,10 +185,10 @@ class Explanation:
         ]
 
     def reordering(self) -> dict[str, int]:
-        """Reordering that was seen, and what of it was taken for loss.
+        """Reordering that was seen, and the part of it that was taken for loss.
 
-        `reordered`: packets of a stream that arrived after one sent later, and `late`: those of them that had been declared
-        lost, both after the warm-up. `spurious`: episodes that a controller over TCP undid.
+        `reordered`: packets of a stream that arrived after one sent later, and `late`: the ones among them that had
+        been declared lost, both after the warm-up. `spurious`: episodes that a controller over TCP undid.
         """
         row = self._row(self.flow)
         return {"reordered": row["reordered"] or 0, "late": row["late"] or 0, "spurious": self.spurious}
@@ -240,7 +240,7 @@ class Explanation:
         if held:
             name, share = next(iter(held.items()))
             whose = "its own packets are" if name == self.flow else f"packets of {name} are"
-            words.append(f"{whose} {_percent(share)} of what waits in queues")
+            words.append(f"{whose} {_percent(share)} of the bytes in queues")
         lost = self.losses()
         if lost:
             words.append(f"{sum(row['packets'] for row in lost)} of its packets are dropped")
@@ -268,7 +268,7 @@ class Explanation:
     def plot(self, *, out: str | Path | None = None) -> Figure:
         """Window and data in flight, or the allowed rate, over time, above bands of phases and limits; drops are marks.
 
-        Below, the share of each flow in what waited in queues beside its share of the goodput.
+        Below, the share of each flow in the bytes in queues beside its share of the goodput.
         """
         from matplotlib import rc_context
 
@@ -352,7 +352,7 @@ class Explanation:
         return figure
 
     def holders(self) -> list[tuple[str, float, float]]:
-        """Flow, share of what waited in queues and share of all goodput, the largest share of queues first.
+        """Flow, share of the bytes in queues and share of all goodput, the largest share of queues first.
 
         At most `MAX_HOLDERS` flows, this one among them; the others are one row. Empty if nothing waited.
         """
@@ -375,7 +375,7 @@ class Explanation:
         """Two bars per flow; the flow that is explained is in bold."""
         from .plots import place_legend
 
-        columns = (("share of what waited in queues", COLOURS[0]), ("share of the goodput", COLOURS[1]))
+        columns = (("share of the bytes in queues", COLOURS[0]), ("share of the goodput", COLOURS[1]))
         for number, (label, colour) in enumerate(columns):
             places = [place - 0.2 + 0.4 * number for place in range(len(holders))]
             axes.barh(places, [100 * row[1 + number] for row in holders], 0.36, color=colour, label=label)

@@ -68,8 +68,8 @@ def resolve_credentials(
 ) -> Credentials:
     """The credentials of an end, and the peers that it accepts.
 
-    Loopback addresses and `Security.insecure` need no key and no peer. Otherwise one is required: raises `TransferError` if
-    there is none, if settings exclude each other, or if one is invalid.
+    Loopback addresses and `Security.insecure` need no key and no peer. Otherwise one is required: raises
+    `TransferError` if it is missing, if settings exclude each other, or if one is invalid.
     """
     _check(security)
     key = _configured_key(security)

@@ -120,7 +120,7 @@ def get(
     pcap: str | Path | None = None,
     progress: Callable[[Progress], object] | None = None,
 ) -> dict[str, Any]:
-    """Fetches the file `name` and writes it to `out`, or to standard output if that is None.
+    """Fetches the file `name` and writes it to `out`, or to standard output without `out`.
 
     `out` is created only when the file is complete. The fetch ends when no Data arrive for `patience`, such as `"15
     s"`. The frames are written to the capture file `pcap`. Returns a dict with counts. Raises `NdnError` if the file

@@ -63,7 +63,7 @@ def _write(database: duckdb.DuckDBPyConnection, sql: str, kind: duckdb.Statement
     import duckdb
 
     if kind not in (duckdb.StatementType.SELECT, duckdb.StatementType.MULTI):
-        raise ValueError("only the rows of a query can be written to a file, such as those of `from runs`")
+        raise ValueError("only the rows of a query can be written to a file, such as the rows of `from runs`")
     # finds mistakes without reading the rows
     database.sql(sql)
     try:

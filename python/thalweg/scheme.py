@@ -133,8 +133,8 @@ class WindowUpdate(Scheme):
     """A loss-based window in segments: congestion avoidance and the reduction.
 
     Slow start, the threshold, the minimum window, one reduction per round trip and the undo of spurious reductions are
-    those of the built-in schemes. For the undo an object is copied by `copy.copy` at each reduction: define `__copy__`
-    if attributes such as lists change in place.
+    the same as in the built-in schemes. For the undo an object is copied by `copy.copy` at each reduction: define
+    `__copy__` if attributes such as lists change in place.
     """
 
     integer_cwnd: ClassVar[bool] = False
@@ -223,8 +223,8 @@ def registered() -> dict[str, type[Scheme]]:
 def register_scheme(scheme: Class) -> Class:
     """Adds a class to the catalogue of this process, or replaces the registered one of its name; usable as a decorator.
 
-    Raises `ValueError` for a class that cannot be a scheme: it lacks a method, a callback is misspelt, or its name is
-    that of a built-in scheme.
+    Raises `ValueError` for a class that cannot be a scheme: it lacks a method, a callback is misspelt, or a built-in
+    scheme has its name.
     """
     kinds = [base for base in CALLBACKS if isinstance(scheme, type) and issubclass(scheme, base)]
     if len(kinds) != 1:

@@ -9,8 +9,8 @@ of a metric says which interval it has (`is_skewed`) and which values are possib
   more often than Student's interval and than the bootstrap (BCa); `docs/concepts/statistics.md` has the measurements.
 - No interval leaves the possible range of its metric, and the true mean is in that range, so that cutting it costs no
   coverage.
-- A share of runs has the exact interval of the binomial distribution [CP34], a percentile of runs that of order
-  statistics [DN03].
+- A share of runs has the exact interval of the binomial distribution [CP34], a percentile of runs the exact interval of
+  order statistics [DN03].
 
 Sources: [AS64] Abramowitz and Stegun, Handbook of Mathematical Functions, 1964, §26.7, Student's t. [CP34] Clopper and
 Pearson, The use of confidence or fiducial limits, Biometrika 26, 1934. [DN03] David and Nagaraja, Order Statistics, 3rd
@@ -148,8 +148,8 @@ def proportion(successes: int, n: int) -> Estimate:
 def percentile(values: Iterable[float | None], share: float) -> Estimate:
     """The percentile of a value over runs (nearest rank; `share` 0.5 is the median), with its exact interval [DN03].
 
-    The ends of the interval are two of the values, whatever their distribution; it covers with 95 % or more. There is none
-    if the values are too few: a median needs six. `ValueError` if `share` is not between 0 and 1.
+    The ends of the interval are two of the values, whatever their distribution; it covers with 95 % or more. It is
+    missing if the values are too few: a median needs six. `ValueError` if `share` is not between 0 and 1.
     """
     if not 0 < share < 1:
         raise ValueError(f"a percentile is between 0 and 1, not {share}")
@@ -226,7 +226,7 @@ def interval_text(
 ) -> str:
     """`0.95 ± 0.01`, or `0.95 [0.91, 0.97]` for an interval with unequal sides; the mean alone without an interval.
 
-    All numbers have the same decimals: those of the half width, which has two significant digits, or one where two would
+    All numbers have as many decimals as the half width, which has two significant digits, or one where two would
     give the mean more than `digits`. No `a ± b` that is printed leaves a range that the interval keeps: it has b ≤ a if no
     part of the interval is negative, and a + b ≤ 1 (100 in percent) if none is above. `number` writes a number with so many
     significant digits; it writes a mean without an interval.

@@ -166,7 +166,7 @@ class Style:
             "color": PRINT_COLOURS[index % len(PRINT_COLOURS)],
             "linestyle": DASHES[index % len(DASHES)],
             "marker": MARKERS[index % len(MARKERS)],
-            # those of different lines at different places
+            # markers of different lines at different places
             "markevery": (index % 5 * step // 5, step),
         }
 

@@ -341,8 +341,8 @@ class SweepResult:
 
         There is one line per value of the keys in `by`: all other keys with several values, unless `where` fixes them. A key
         is named in full or by its last words: `plot("buffer", "flows.fairness", by="scheme", where={"count": 2})`. `labels`
-        gives keys, values and metrics other names: ``{"buffer": "buffer size", "reno": "NewReno"}``. The other arguments are
-        those of `Result.plot`.
+        gives keys, values and metrics other names: ``{"buffer": "buffer size", "reno": "NewReno"}``. The other
+        arguments are as for `Result.plot`.
 
         Raises ``KeyError`` with the nearest name for an unknown key, value or metric, and ``ValueError`` if a key with
         several values is neither in `by` nor in `where`.
@@ -455,8 +455,8 @@ class SweepResult:
 
         A key of the summary, such as `flows.short.fct_p95`, is distributed over the seeds. A column of the flows, such as
         `fct` or `goodput`, is distributed over the flows of a run, of the group `flows` only if it is named: the line is the
-        mean of the runs' distributions, and the band its 95 % confidence interval, from three seeds on. Arguments and errors
-        are those of `plot`; `logarithmic` is the horizontal axis.
+        mean of the runs' distributions, and the band its 95 % confidence interval, from three seeds on. Arguments and
+        errors are as for `plot`; `logarithmic` is the horizontal axis.
         """
         from . import styles
 
@@ -479,7 +479,7 @@ class SweepResult:
         """A LaTeX table (`booktabs`) of means with their 95 % confidence intervals, a row per point of the grid.
 
         Headings have units; `labels` renames as in `plot`, and `digits` are the significant digits of a mean. Without
-        metrics it has those of the table that `thalweg run` prints. Raises ``KeyError`` as `plot` does.
+        metrics it has the metrics of the table that `thalweg run` prints. Raises ``KeyError`` as `plot` does.
         """
         from .report.sweep_rows import key_metrics
 

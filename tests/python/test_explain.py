@@ -1,4 +1,4 @@
-"""`thalweg explain`: known limits are named, and the numbers are those of the tables of the run."""
+"""`thalweg explain`: known limits are named, and the numbers equal the tables of the run."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def test_in_one_queue_the_shares_are_those_of_the_throughput() -> None:
     assert rates["limited"] < 0.6 * rates["cubic"]
     for flow, share in shares.items():
         assert share == pytest.approx(rates[flow] / sum(rates.values()), abs=0.01), flow
-    assert f"{100 * shares['cubic']:.0f} % of what waits in queues" in answer.sentence
+    assert f"{100 * shares['cubic']:.0f} % of the bytes in queues" in answer.sentence
 
 
 def test_the_figure_shows_who_filled_the_queues() -> None:
@@ -272,7 +272,7 @@ def test_causes_have_colours_of_their_own_that_can_be_seen() -> None:
         cause: colour for cause, colour in CAUSE_COLOURS.items() if cause != CAUSES["limit"]["flow_control"]
     }
     assert len(set(shown.values())) == len(shown)
-    assert plots.COLOURS[1] not in shown.values(), "that of data in flight"
+    assert plots.COLOURS[1] not in shown.values(), "the colour of data in flight"
     assert min(plots.contrast(colour, ground) for colour in shown.values() for ground in GROUNDS) >= 3
 
 

@@ -29,7 +29,7 @@ BOTTLENECKS = ("bottleneck", "detour", "hop")
 """First words of the names of the links that are not access links."""
 
 FEW = 0.01
-"""Drops by queues, as a share of those by a rule of routers, that are next to nothing."""
+"""Drops by queues, as a share of drops by a rule of routers, that are next to nothing."""
 
 SHORT_S, LONG_S = 0.1, 1.0
 """Sampling intervals of series."""
@@ -134,7 +134,8 @@ def use(result: Result, network: Network) -> float | None:
 def policed(result: Result, network: Network) -> float | None:
     """Interests that routers dropped by a rule of their own / Interests sent, but at most the unused share of the link.
 
-    Queues may drop `FEW` of what the rule drops; with more it is less by that factor, so that the search has a slope.
+    Queues may drop `FEW` times as many as the rule; with more drops the value is less by that factor, so that the
+    search has a slope.
     """
     sent = sum(row["sent_packets"] or 0 for row in result.flows.to_dicts() if is_own(row["flow"]))
     by_rule = sum(result.nodes["policed"].drop_nulls())

@@ -51,8 +51,8 @@ def evaluate(
 ) -> int:
     """Evaluate a scheme, transport stack or queue discipline by every battery that applies, and write its report card.
 
-    A row passes if the 95 % interval over seeds is in its band, fails if it is outside, and is undecided otherwise. Bands
-    are those of the documents, or what the reference schemes get in the same networks with the same seeds.
+    A row passes if the 95 % interval over seeds is in its band, fails if it is outside, and is undecided otherwise.
+    Bands come from the documents, or from the reference schemes in the same networks with the same seeds.
 
     Parameters
     ----------

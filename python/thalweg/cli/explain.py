@@ -122,7 +122,7 @@ def _print(answer: Explanation) -> None:
     ]
     print_table(
         "Who filled the queues (throughput × mean queueing delay)",
-        [("flow", "flow"), ("goodput", "goodput"), ("share", "of what waits")],
+        [("flow", "flow"), ("goodput", "goodput"), ("share", "of all waits")],
         rows,
     )
 

@@ -148,7 +148,7 @@ def missing(parameter: str, words: Sequence[str]) -> str | None:
         if is_sweep(folder):
             done = SweepResult.load(folder)
             kind, names = "metrics", sorted(set(done.summary["metric"])) if done.runs else []
-            # those of the page
+            # the metrics of the page
             first = key_metrics(done.runs[0].result)[:1] if done.runs else []
         else:
             kind, names = "series", sorted(set(Result.load(folder).series["series"]))

@@ -98,7 +98,7 @@ def _show(scheme: dict[str, Any]) -> None:
     if offered:
         columns = [("name", "series"), ("unit", "unit"), ("subject", "subject"), ("definition", "definition")]
         print_table(
-            f"Series, in addition to those of {scheme['transport']}", columns, offered, first=("name", "unit")
+            f"Series, beside the series of {scheme['transport']}", columns, offered, first=("name", "unit")
         )
 
 

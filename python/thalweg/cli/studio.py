@@ -32,8 +32,8 @@ def studio(
 ) -> int:
     """Edit, run and watch scenarios in the browser, on this host only; Ctrl-C ends it and keeps what was measured.
 
-    The address contains a token: only browsers that have it are answered. Results are in `out` below the folder, as
-    those of `thalweg run` there.
+    The address contains a token: only browsers that have it are answered. Results are in `out` below the folder, where
+    `thalweg run` writes them, too.
 
     Parameters
     ----------

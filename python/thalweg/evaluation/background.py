@@ -16,7 +16,7 @@ RTT_MS = 40.0
 
 
 LEFT = Limit(
-    "at least 95 % of what it has without the scheme (to yield, §1.2; a difference of up to 5 % counts as equal)",
+    "at least 95 % of its rate without the scheme (to yield, §1.2; a difference of up to 5 % counts as equal)",
     low=0.95,
 )
 

@@ -233,7 +233,7 @@ ROWS = (
         "tcp-fairness",
         "Fairness to TCP at a shared bottleneck",
         "RFC 5348 §1",
-        "A group of four beside one flow of reno: throughput of the group over that of reno.",
+        "A group of four beside one flow of reno: throughput of the group over the throughput of reno.",
         "ratio",
         MULTICAST,
         _beside_tcp,
@@ -425,8 +425,8 @@ ROWS = (
 BATTERY = Battery(
     "multicast",
     "Multicast",
-    "No document has test cases for multicast congestion control; these are the questions that its papers ask. Bands are "
-    "those of RFC 5348 for fairness to TCP, and what TFMCC (RFC 4654) and PGMCC get in the same networks for the rest.",
+    "No document has test cases for multicast congestion control; these are the questions that its papers ask. Bands come "
+    "from RFC 5348 for fairness to TCP, and from TFMCC (RFC 4654) and PGMCC in the same networks for the rest.",
     ROWS,
     references=REFERENCES,
     traits=MULTICAST,

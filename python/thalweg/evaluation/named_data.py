@@ -148,7 +148,7 @@ def _crowd(subject: Subject, lab: Lab) -> dict[str, Tree]:
 
 
 def _flood(subject: Subject, lab: Lab) -> dict[str, Tree]:
-    """Another consumer asks for three quarters of what the link carries, and does not slow down."""
+    """Another consumer asks for three quarters of the capacity of the link, and does not slow down."""
     tree = _dumbbell(subject, lab, (5.0, 5.0))
     flood = tree["flows"][1]
     del flood["scheme"]

@@ -320,7 +320,7 @@ ROWS = (
         "5.1.1-droptail",
         "Less delay than drop-tail",
         "RFC 7928 §4.3, §5.1.1",
-        "One flow of reno with an initial window of 3 packets, 100 ms: mean wait in the queue over that of drop-tail.",
+        "One flow of reno with an initial window of 3 packets, 100 ms: mean wait in the queue over the wait with drop-tail.",
         "ratio",
         AQM,
         _beside_droptail,

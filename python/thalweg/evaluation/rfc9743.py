@@ -263,7 +263,7 @@ LIES: dict[str, tuple[str, str, Any]] = {
     ),
     "optimistic": (
         "a receiver with optimistic acknowledgements",
-        "acknowledgements of what was lost, and of four segments in advance, with a receive window of 3 MB",
+        "acknowledgements of lost segments, and of four segments in advance, with a receive window of 3 MB",
         # the largest of Linux, half of tcp_rmem: without it windows that no loss stops grow beyond all memory
         {"acks": "optimistic", "receive_window": "3 MB"},
     ),
@@ -562,7 +562,7 @@ ROWS: tuple[Row, ...] = (
         "7.2-circuit-breaker",
         "Within the envelope of circuit breakers",
         "RFC 9743 §7.2, RFC 8083 §4.3",
-        "One flow, 50 Mbit/s, 50 ms, 2 % random loss: rate over that of the TCP throughput equation.",
+        "One flow, 50 Mbit/s, 50 ms, 2 % random loss: rate over the rate of the TCP throughput equation.",
         "ratio",
         UNICAST,
         _breaker,

@@ -503,7 +503,7 @@ ROWS = (
         "6.1-gain",
         "Impact on standard TCP: gain",
         f"{DRAFT} §6.1",
-        "The same network at full load: goodput of the scheme's camp over that of standard TCP in its place (G).",
+        "The same network at full load: goodput of the scheme's camp over the goodput of standard TCP in its place (G).",
         "ratio",
         TRANSFERS,
         _impact(1.0),

@@ -1,9 +1,9 @@
 """Plots of a run's tables and of sweeps, and their colours. All numbers come from tables.
 
 Colours are safe for the colour-blind and legible on light and dark pages. Figures in files have explicit colours on
-white, since few programs except browsers support CSS variables; in a page `use_page_colours` replaces those of text and
-background by the page's. `SCHEME_COLOURS` has the colour of each scheme, the same in every figure; flows without a
-scheme have `NO_SCHEME`.
+white, since few programs except browsers support CSS variables; in a page `use_page_colours` replaces the colours of
+text and background by the page's. `SCHEME_COLOURS` has the colour of each scheme, the same in every figure; flows
+without a scheme have `NO_SCHEME`.
 """
 
 from __future__ import annotations

@@ -85,8 +85,8 @@ def scheme_colours(schemes: Iterable[str]) -> dict[str, str]:
 def flow_colours(flows: Sequence[str], schemes: Sequence[str]) -> dict[str, str]:
     """A colour for each flow, the same in every figure of a run.
 
-    A flow that is the only one of its scheme has the scheme's colour. If several schemes have a few flows each, those of
-    one scheme are shades of its colour; otherwise flows use colours in turn.
+    A flow that is the only one of its scheme has the scheme's colour. If several schemes have a few flows each, flows
+    of one scheme have shades of its colour; otherwise flows use colours in turn.
     """
     of_scheme = scheme_colours(schemes)
     by_scheme: dict[str, list[str]] = {}

@@ -47,7 +47,7 @@ def scatter(
                 color=(colours or {}).get(f"flow.{row['flow']}") or COLOURS[index % len(COLOURS)],
                 label=row["flow"] if flows.height <= limit else None,
             )
-        # delays from the data, with room for points that are almost equal; throughput from 0, so that shares can be seen
+        # delays from the data, with room for points that are almost equal; throughput from 0, so that shares are seen
         if flows.height and axes.dataLim.y1 > 0:
             axes.set_ylim(0, 1.08 * axes.dataLim.y1)
             low, high = axes.dataLim.intervalx

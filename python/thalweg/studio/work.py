@@ -1,6 +1,6 @@
 """What a studio carries out: runs, emulations, sweeps and reproductions, each in a thread; browsers watch and stop them.
 
-The work itself is that of the commands: `thalweg.runs.execution`.
+The commands do the same work: `thalweg.runs.execution`.
 """
 
 from __future__ import annotations

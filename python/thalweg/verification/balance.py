@@ -127,7 +127,7 @@ def paths(record: Record) -> Iterator[str]:
     packets = record.packets.join(ends, on="packet")
     own = packets.filter(pl.col("copy_of").is_null() & (pl.col("source_node") != pl.col("out_of"))).height
     if own:
-        yield f"{own} packets leave another node than that of their source"
+        yield f"{own} packets leave another node than the node of their source"
     nodes = [endpoint["node"] for endpoint in record.names["endpoints"]]
     takers = pl.DataFrame(
         {"taken_by": list(range(len(nodes))), "taken_at": nodes},

@@ -468,7 +468,7 @@ def _of_delays(name: str, how: Callable[[], pl.Expr], about: str, *, of_queue: b
     def compute(record: Record) -> pl.DataFrame:
         rows = delays(record, of_queue=of_queue).with_columns(each=pl.col("change") / pl.col("samples"))
         if "_p" in name and not record.distributions:
-            # those of named data are recorded on demand
+            # distributions of delays of named data are recorded on demand
             frames = record.flows.filter(pl.col("transport") != "ndn").select("flow")
             rows = rows.join(frames, on="flow", how="semi")
         return rows.group_by("flow").agg(value=how() / NS)

@@ -150,7 +150,7 @@ def unsent_bytes(record: Record, at_ns: int) -> pl.DataFrame:
     constant = (pl.col("rate_now") * (pl.col("departed_ns") - pl.lit(at_ns)) / NS / 8 + 1e-6).floor()
     share = (pl.lit(at_ns) - pl.col("started_ns")) / (pl.col("departed_ns") - pl.col("started_ns"))
     varying = pl.col("size_bytes") - pl.col("bits") / 8 + 1e-6
-    # a shaper limits the rate of the port, and not that of a transmission
+    # a shaper limits the rate of the port, and not the rate of a transmission
     whole = pl.col("rate_now") * (pl.col("departed_ns") - pl.col("started_ns")) / NS / 8
     constant = pl.when((whole - pl.col("size_bytes")).abs() < 1).then(constant)
     in_time = pl.coalesce(constant, (pl.col("size_bytes") * (1 - share)).floor())
@@ -178,7 +178,7 @@ def _partial_bytes(record: Record) -> pl.DataFrame:
 
 
 def _partial_of_capacity(record: Record) -> pl.DataFrame:
-    """Partly transmitted bytes as a share of what the link could have carried."""
+    """Partly transmitted bytes as a share of the bytes that the link could have carried."""
     rows = _partial_bytes(record).join(capacity_bits(record).select("port", capacity="value"), on="port")
     return rows.filter(pl.col("capacity") > 0).select("port", value=8 * pl.col("value") / pl.col("capacity"))
 

@@ -36,7 +36,7 @@ def verify(run: Result | Scenario) -> Verification:
 
 
 def verify_plan(plan: Plan, printed: Result | None = None) -> Verification:
-    """Runs a plan with a record of its packets; compares the numbers of `printed`, or those of this run, with them."""
+    """Runs a plan with a record of its packets; compares the numbers of `printed`, or of this run, with them."""
     with tempfile.TemporaryDirectory(prefix="thalweg-verify-") as work:
         repeated = record_run(plan, Path(work))
         if printed is not None and printed.trace_hash != repeated.trace_hash:
