@@ -228,8 +228,8 @@ def test_a_wheel_has_what_the_package_has_and_nothing_else() -> None:
 
 
 def test_the_source_distribution_is_complete(tmp_path: Path) -> None:
-    # The workflow for wheels builds from it. Here cargo resolves it with its lock file, and every file that a Rust source
-    # names exists.
+    # The workflow for wheels builds from it. Here cargo resolves it with its lock file, and every file that a Rust
+    # source names exists.
     with tarfile.open(only(f"thalweg-{VERSION}.tar.gz")) as archive:
         archive.extractall(tmp_path, filter="data")
     root = tmp_path / f"thalweg-{VERSION}"

@@ -62,7 +62,7 @@ def reason_against(file: Path) -> str | None:
 
 
 def folder_of(file: Path) -> Path:
-    """The folder that a scenario names its files from: its own; of tests of a crate that of the crate."""
+    """The folder that a scenario names its files from: its own; the folder of the crate in tests of a crate."""
     place = file.relative_to(ROOT)
     return ROOT / "crates" / place.parts[1] if place.parts[0] == "crates" else file.parent
 

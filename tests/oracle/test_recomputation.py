@@ -412,7 +412,7 @@ def test_convergence_and_fairness_by_hand(record: Record) -> None:
 
 
 def test_recovery_by_hand(record: Record) -> None:
-    # windows of 9, 4, 7, 10, 10, 10 after an event at 0.5 s: from the first, which begins at 1 s, the fourth begins at 3 s
+    # windows of 9, 4, 7, 10, 10, 10 after an event at 0.5 s: from the first, at 1 s, the fourth begins at 3 s
     curve = [9.0, 9.0, 4.0, 4.0, 7.0, 7.0, *[10.0] * 6]
     changed = replace(
         record, plan={**record.plan, "events": [{"at": "500 ms"}]}, names={**NAMES, "ended_ns": 6000 * MS}

@@ -89,7 +89,7 @@ def distribution_m_d_1(load: float, waits: float) -> float:
 
 
 def exponential_sizes(mean: int) -> tuple[list[int], list[float]]:
-    """Sizes and shares whose first moments are those of an exponential distribution (Gauss-Laguerre quadrature)."""
+    """Sizes and shares whose first moments equal those in an exponential distribution (Gauss-Laguerre quadrature)."""
     nodes, weights = numpy.polynomial.laguerre.laggauss(9)
     kept = [(round(mean * x), w) for x, w in zip(nodes, weights, strict=True) if w > 1e-7]
     whole = math.fsum(w for _, w in kept)

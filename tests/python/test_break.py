@@ -225,7 +225,7 @@ def test_chains_and_controllers_of_named_data_are_searched() -> None:
     links = {link["name"]: link for link in tree["topology"]["links"]}
     assert [links[name]["delay"] for name in ("bottleneck", "bottleneck2", "bottleneck3")] == ["10 ms"] * 3
     assert [links[name]["delay"] for name in ("detour1", "detour2")] == ["10 ms"] * 2, (
-        "twice that of the first link"
+        "twice the delay of the bottleneck"
     )
     assert [name for name, link in links.items() if "loss" in link] == ["bottleneck"]
     lot = {name: value for name, value in network.items() if name not in ("loss", "detour")}
@@ -483,7 +483,7 @@ def test_a_finding_is_a_short_scenario_that_meets_its_expectation(tmp_path: Path
 
 def test_a_panic_is_a_failure_of_its_own() -> None:
     class PanicException(BaseException):
-        """As that of the core is called."""
+        """Has the name of the core's exception."""
 
     def panics(scenario: Any, seed: int, control: Any) -> Any:
         raise PanicException("window below one segment")

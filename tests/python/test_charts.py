@@ -1,4 +1,4 @@
-"""The interactive charts of a run's page: their data are those of the tables, and their script is what `web/` builds."""
+"""The interactive charts of a run's page: their data equal the tables, and their script is what `web/` builds."""
 
 import base64
 import gzip

@@ -477,7 +477,7 @@ def test_a_sweep_runs_as_jobs_of_slurm(
 
 def test_a_scheme_written_in_python_is_refused(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sweep = tw.load(small).sweep(runs=2)
-    # as if its name were that of a class of this process
+    # as if a class of this process had its name
     monkeypatch.setattr(scheme, "registered", lambda: {"reno": object})
     with pytest.raises(ClusterError, match=r"flow `reno.*`: `reno` is written in Python"):
         sweep.run(on="local:1")

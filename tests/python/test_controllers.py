@@ -137,7 +137,7 @@ def test_a_difference_is_of_the_step_that_makes_most_of_it():
     # 52.4 % of 50 %
     assert ("BBR", "noq, our controller", "share") not in rows
     walk = [row for row in origins.walk(made(shares), Scale()).rows() if row["algorithm"] == "CUBIC"]
-    # towards quinn the baseline, four steps of TCP, both transports, slow start, growth; then slow start and growth of noq
+    # towards quinn the baseline, four steps of TCP, both transports, slow start, growth; then noq's slow start, growth
     assert [row["share_changes"] for row in walk] == [None, 0, 0, 0, 0, 0, 0, 0, 24, 0, 0]
 
 

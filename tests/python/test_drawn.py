@@ -2,7 +2,7 @@
 
 `web/browser/charts.mjs` opens each page at 1300, 768 and 390 pixels, light and dark. It looks for lines that have values and
 are not on the screen, points outside of their axes, axes without a title, NaN in drawings, legends that are too tall, text
-that is cut or runs into other text, and what scrolls sideways without a sign. Here the values are those of Parquet tables.
+that is cut or runs into other text, and what scrolls sideways without a sign. Here the values come from Parquet tables.
 """
 
 from __future__ import annotations
@@ -518,7 +518,7 @@ FAULTS = {
         "for (const one of document.querySelectorAll('canvas')) one.getContext('2d').clearRect(0, 0, 9999, 9999);",
         "points of late are not on the screen",
     ),
-    "a number that is none": (
+    "a coordinate that is NaN": (
         "document.querySelector('[data-chart=shares] svg polyline').setAttribute('points', '397.55,NaN 3,4');",
         "has points=",
     ),

@@ -169,7 +169,7 @@ def test_an_exported_flow_passes(
     assert not any("%{" in line for line in lines[:wrote])
     assert not any("SO_SNDBUFFORCE" in line or "ethtool" in line for line in lines)
     assert any("gso_max_segs 1" in line for line in lines[:wrote])
-    # without the scheme: that of the script
+    # without the option: the scheme of the script
     asked(capsys, "drill", "made/bulk.pkt")
     # without a handshake there is no script, and the run is kept
     other = asked(capsys, "run", "one.toml", "--export-drill", "short", "--out", "other", code=1)

@@ -91,7 +91,7 @@ def test_only_standards_track_references_count_where_the_document_says_so() -> N
 
 
 def test_the_interval_that_is_printed_is_the_one_that_decides() -> None:
-    # the interval of the scheme alone is far above the limit; that of the difference is not
+    # the interval of the scheme alone is far above the limit; the interval of the difference is not
     references = {"cubic": [3.9e6, 4.8e6, 5.5e6], "bbr": [0.5e6, 0.6e6, 0.4e6]}
     outcome = decide(
         row(NotWorse("higher", "rate", standards=True), "bit/s"), [5.9e6, 5.8e6, 5.8e6], references
@@ -405,10 +405,10 @@ def test_a_queue_discipline_is_compared_with_others_by_rfc_7928(measurements: Pa
     assert card.verdicts() == dict.fromkeys(rows, PASS)
     [(_, outcomes)] = card.outcomes
     assert set(outcomes[1].references) == {"fifo", "codel", "pie"}
-    # a head-drop queue is no active queue management: its delay is that of drop-tail
+    # a head-drop queue is no active queue management: it has the delay of drop-tail
     card = evaluate("pfifo_head_drop", rows=rows, quick=True, cache=measurements)
     assert card.verdicts()["rfc7928/5.1.1-delay"] == FAIL
-    # a target of a queue is a parameter like those of schemes
+    # a target of a queue is a parameter, as schemes have them
     card = evaluate("codel", params={"target": "100 ms"}, rows=rows[1:2], quick=True, cache=measurements)
     assert card.verdicts() == {"rfc7928/5.1.1-delay": FAIL}
     assert card.subject.label == "codel target=100 ms"

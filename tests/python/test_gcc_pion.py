@@ -1,4 +1,4 @@
-"""GCC of the catalogue beside that of pion/interceptor (Go), on RFC 8867's test cases."""
+"""GCC of the catalogue beside GCC of pion/interceptor (Go), on RFC 8867's test cases."""
 
 from __future__ import annotations
 
@@ -93,9 +93,9 @@ def captured(path: Path, port: int) -> dict[str, dict[int, float]]:
     return seen
 
 
-# Expectations, written before the first measurement. Both controllers are those of draft-ietf-rmcat-gcc-02. Its section
-# 5.5 gives 0.85·R after over-use and growth by at most 8 % per second up to 1.5·R, so that two controllers with the same
-# R are within 0.85/1.5 and 1.5/0.85 of each other at any time; means are expected within 25 %. When the capacity falls
+# Expectations, written before the first measurement. Both controllers follow draft-ietf-rmcat-gcc-02. Its section 5.5
+# gives 0.85·R after over-use and growth by at most 8 % per second up to 1.5·R, so that two controllers with the same R
+# are within 0.85/1.5 and 1.5/0.85 of each other at any time; means are expected within 25 %. When the capacity falls
 # from 2.5 to 0.6 Mbit/s, over-use shows within a report, and R has fallen after its window of 0.5 s: both are below 0.7
 # Mbit/s within 2 s. In closed loops both fill the link up to the same fall by 0.85: goodput within 25 % in each phase.
 #

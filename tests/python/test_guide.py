@@ -272,7 +272,7 @@ class Reader:
         print(f"{block.place}: {time.monotonic() - began:.1f} s")
 
     def groups(self, block: Block) -> Iterator[list[tuple[str, Path]]]:
-        """Scripts and their folders; those of one list run at once."""
+        """Scripts and their folders; scripts of one list run at once."""
         commands = block.commands()
         if "computers" in block.notes:
             last = int(block.notes["computers"][0] or 1)

@@ -15,7 +15,7 @@ from thalweg.observation import FEATURES, factor
 
 
 def network(*flows, **keys):
-    """Flows at a bottleneck of 12 Mbit/s; those of an agent are called a, b …"""
+    """Flows at a bottleneck of 12 Mbit/s; flows of an agent are called a, b …"""
     return tw.Scenario(
         duration=keys.pop("duration", "5 s"),
         topology=tw.Dumbbell(bottleneck=tw.Link(rate="12 Mbit/s", delay="20 ms", buffer="1 bdp")),

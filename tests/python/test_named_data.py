@@ -191,7 +191,7 @@ def test_names_of_points_do_not_cover_each_other():
         assert not any(one.overlaps(other) for other in boxes[:i])
 
 
-# --- windows at a drop-tail queue ---------------------------------------------------------------------------------------
+# --- windows at a drop-tail queue -----------------------------------------------------------------------------------
 
 
 def at_a_short_queue(scheme, count, *, named, check="segment"):

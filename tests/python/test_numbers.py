@@ -268,7 +268,7 @@ PERCENTILE = "flows.a.queueing_delay_p95"
         # the interval is narrower than what the histogram knows
         (PERCENTILE, (17.1834, 17.1812, 17.1856), "17.2"),
         ("link.b.queue_p50", (0.4567, None, None), "0.457"),
-        # those of completion times are exact, and means are
+        # percentiles of completion times are exact, and means are
         ("flows.a.fct_p95", (17.1834, None, None), "17.18"),
         ("flows.a.queueing_delay", (17.1834, None, None), "17.18"),
     ],

@@ -1,4 +1,4 @@
-"""The record of every packet: its files are those of the reference, and its run is the same as without it."""
+"""The record of every packet: its files are as the reference says, and its run is the same as without it."""
 
 import json
 import re
@@ -187,7 +187,7 @@ def test_a_longer_run_takes_no_more_memory(tmp_path):
 
     short, long = peak_kib(60), peak_kib(240)
     hops = polars.scan_parquet(tmp_path / "240" / "hops.parquet").select(polars.len()).collect().item()
-    # a row of a hop has 60 bytes without those of its packet
+    # a row of a hop has 60 bytes, without the bytes of its packet
     assert 1024 * (long - short) < 20 * hops
 
 

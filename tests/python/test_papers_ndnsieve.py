@@ -235,7 +235,7 @@ def test_signals_are_read_with_their_queues_and_the_metrics_of_commands():
 def test_a_port_has_the_name_of_its_series():
     from thalweg_papers.ndnsieve import signals
 
-    # links in order: c1, 260, 261, p1, p2; then those of the controller
+    # links in order: c1, 260, 261, p1, p2; then the links of the controller
     assert [signals._port("two ways", n) for n in (2, 3, 5)] == [
         "link.260",
         "link.260.backward",
@@ -254,7 +254,7 @@ def test_a_queue_is_calm_when_it_has_been_short_for_a_while():
     assert others._calm(times, np.full(100, 300.0)) == pytest.approx(2.0)
 
 
-# --- readings, and what abstracts of others claim ----------------------------------------------------------------------
+# --- readings, and what abstracts of others claim -------------------------------------------------------------------
 
 
 def test_options_of_ndnsieve_reach_all_three_parts_of_the_calibrated_profile_only():

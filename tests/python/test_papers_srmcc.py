@@ -106,7 +106,7 @@ def adapted(steps, fair=2e6):
 
 
 def test_the_replay_accepts_adaptations_that_follow_the_equations():
-    # 1 Mbit/s, nothing queued: doubled. 2 Mbit/s at its share, full and empty queue: × 0.725. Then moderate: × 1.015625.
+    # 1 Mbit/s, nothing queued: doubled. 2 Mbit/s at its share, full and empty queue: × 0.725. Moderate: × 1.015625.
     found = rules.keep_rate_update(
         adapted([(0, 0, 2e6), (1, 0, 1.45e6), (0.375, 0.375, 1.45e6 * 1.015625)]), "line", Scale()
     )

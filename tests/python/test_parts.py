@@ -31,7 +31,7 @@ def pairs(tree: Any, key: str = "") -> Iterator[tuple[str, str]]:
 
 @cache
 def used() -> frozenset[tuple[str, str]]:
-    """The keys and values of all scenarios of the folder; those of `broken` are no examples."""
+    """The keys and values of all scenarios of the folder; files of `broken` are no examples."""
     files = [
         file
         for file in (ROOT / "scenarios").rglob("*.toml")

@@ -153,7 +153,7 @@ def test_each_option_is_judged_by_the_claims_that_its_experiments_feed(tmp_path)
     done = paper(RATE).compare_readings(
         jobs=2, out=tmp_path, progress=lambda now, total, what: told.append((now, total))
     )
-    # three seeds of both variants, and three of the one that changes; the experiment that feeds no changed claim is not run
+    # three seeds of both variants, and three of the changed one; the experiment that feeds no changed claim is not run
     assert (done.runs, told[-1]) == (9, (9, 9))
     assert [row["id"] for row in done.claims] == ["T-1"]
     assert done.unchanged == {"rate": 1}

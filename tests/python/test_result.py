@@ -65,7 +65,7 @@ def test_groups_are_the_same_in_memory_and_from_a_folder(tmp_path, result):
 
 
 def built_again(result):
-    """The same run, of which nothing has been asked."""
+    """A result of the same run that has computed nothing yet."""
     return tw.Result(result.record, result.source, result.texts)
 
 
@@ -123,7 +123,7 @@ def test_consumers_and_forwarders_have_columns_of_their_own(data, result):
         polars.col("series") == "generated", polars.col("subject") == "flow.steady"
     )
     assert generated["value"].is_sorted()
-    # those of the warm-up count here; requests for what is under way are not generated
+    # requests of the warm-up count here; a request for Data that are under way is not generated
     assert steady["sent_packets"] < generated["value"][-1] <= 1000 - steady["suppressed"]
     assert {"flow.viewer", "flow.steady"} <= set(
         data.series.filter(polars.col("series") == "goodput")["subject"]

@@ -100,7 +100,7 @@ def test_operations_by_period_follow_the_ports_and_those_by_packet_the_packets()
     tree = runs.tree(variant, Scale(0.2))
     found = runs.extract(Scenario.from_tree(tree).plan(1).run(), variant, Scale(0.2))
     ends = [end for link in tree["topology"]["links"] for end in link["ends"] if end.startswith("r")]
-    # two periods a second except the last, whose end is not heard of; three for each port, at most one more for a signal
+    # two periods a second except the last, whose end is not seen; three for each port, at most one more for a signal
     lowest = 3 * len(ends) * 3 / 2.0 / 10
     assert lowest <= found["by_period"] <= lowest * 4 / 3
     # one for each packet that leaves, one for each mark, and the ends of periods

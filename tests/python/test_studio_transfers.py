@@ -37,7 +37,7 @@ def status(done, sent, *, lost=0, total=10_000_000):
 
 
 def columns_of(data):
-    """The columns of the charts of a page, by chart and line; the times are those of `time_s`."""
+    """The columns of the charts of a page, by chart and line; the times are `time_s`."""
     header = json.loads(data)
     numbers = np.frombuffer(gzip.decompress(base64.b64decode(header["bytes"])), dtype="<f8")
     return {

@@ -380,7 +380,7 @@ KEPT = ("reno", "ndnsieve")
 
 
 def cut_tree(tree: Path, crates: list[str]) -> None:
-    """Copies these crates, and of the schemes those of KEPT."""
+    """Copies these crates, and the schemes of KEPT."""
     tree.mkdir(parents=True)
     kept = "|".join((*KEPT, "shared", "tests", "_templates"))
     wanted = re.compile(
@@ -393,8 +393,8 @@ def cut_tree(tree: Path, crates: list[str]) -> None:
         if wanted.fullmatch(name) and (ROOT / name).is_file():
             (tree / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, tree / name)
-    # Another version: cargo would otherwise take these crates for those of this tree, which have the same paths below
-    # their roots.
+    # Another version: cargo would otherwise take these crates for the crates of this tree, which have the same paths
+    # below their roots.
     text = (ROOT / "Cargo.toml").read_text(encoding="utf-8")
     text = re.sub(r'^version = ".*"', 'version = "0.0.1"', text, count=1, flags=re.MULTILINE)
     members = ", ".join(f'"crates/{name}"' for name in crates)
@@ -410,8 +410,8 @@ def cut_tree(tree: Path, crates: list[str]) -> None:
 
 
 def test_a_new_scheme_of_each_kind_builds_and_passes() -> None:
-    # A tree of its own, built where the others are, so that libraries are not compiled again. Whole scenarios need a build
-    # of `lab`, and are left to CI.
+    # A tree of its own, built where the others are, so that libraries are not compiled again. Whole scenarios need a
+    # build of `lab`, and are left to CI.
     whole = "THALWEG_SLOW" in os.environ
     tree = ROOT / "target" / "new-scheme"
     below = dependencies.ALLOWED["lab"] | dependencies.ALLOWED["sim"]
