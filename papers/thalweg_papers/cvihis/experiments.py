@@ -99,7 +99,7 @@ EXPERIMENTS: dict[ExperimentKey, Experiment] = {
             scenarios.mixed,
         ),
         _experiment(
-            Key.MILDER, "§4.4: shorter steps in background mode", ("4000 50 150",), scenarios.milder, seeds=5
+            Key.MILDER, "§4.4: shorter steps in background mode", scenarios.STEPS, scenarios.milder, seeds=5
         ),
         _experiment(Key.TWO_QUEUES, "Table 2", scenarios.TABLE_2, scenarios.two_queues, seeds=5, weight=0.5),
         _experiment(

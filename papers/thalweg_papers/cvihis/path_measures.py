@@ -258,7 +258,10 @@ STEP_BPS = 12_000 / 0.06**0.5
 
 @measure(Key.MODES)
 def mode_change(samples: Samples) -> Measured:
-    """Maximum jump at a change, in steps; rates after and before it; shares at the end, also without a change."""
+    """Maximum jump at a change, in steps; rates after and before it; shares at the end, also without a change.
+
+    `late_over_unchanged` is the share after two minutes in the background over that without a change, seed by seed.
+    """
 
     def jump(sample: Sample, variant: str) -> float:
         times, allowed = sample["times_s"], sample["allowed_rate video"]
@@ -273,17 +276,20 @@ def mode_change(samples: Samples) -> Measured:
             sample, "video", change - 5, change
         )
 
+    def final(variant: str) -> Quantity:
+        return samples.each(Key.MODES, variant, lambda s: rate(s, "video", 240) / 4e6)
+
+    late, unchanged = final("late"), final("never")
     return {
         "jump": quantity(jumps.max(axis=1), "steps"),
         "falls": samples.each(
             Key.MODES, "soon", lambda s: rate(s, "video", 65, 75) / rate(s, "video", 50, 60)
         ),
         "rises": samples.each(Key.MODES, "soon", lambda s: back_at(s, "soon", 5)),
-        "late_share": samples.each(Key.MODES, "late", lambda s: rate(s, "video", 240) / 4e6),
-        "unchanged_share": samples.each(Key.MODES, "never", lambda s: rate(s, "video", 240) / 4e6),
-        "late_share_floor_10": samples.each(
-            Key.MODES, "late, floor 10", lambda s: rate(s, "video", 240) / 4e6
-        ),
+        "late_over_unchanged": quantity(np.array(late.values) / np.array(unchanged.values)),
+        "late_share": late,
+        "unchanged_share": unchanged,
+        "late_share_floor_10": final("late, floor 10"),
     }
 
 

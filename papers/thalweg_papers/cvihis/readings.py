@@ -16,6 +16,11 @@ LONGER_S = 240.0
 VARIED = (Key.FRIENDLINESS, Key.ITSELF)
 """Experiments of which the paper says that starting rates varied."""
 
+JITTERED = tuple(
+    key for key in Key if key not in (Key.RULES, Key.MODES, Key.CLOCKS, Key.PERSISTENT, Key.BESIDE)
+)
+"""Experiments that measure rates, of which packets' times can be a chance."""
+
 NOISE = 0.02
 """Share of the capacity that random traffic has, where there is any."""
 
@@ -71,6 +76,17 @@ def random_traffic(tree: Tree) -> None:
     tree["flows"].append({"name": "noise", "packet": "500 B", "source": source, **ends})
 
 
+def jitter(by: str) -> Change:
+    """Packets arrive at receivers later or earlier by up to this time, at random and in order."""
+
+    def change(tree: Tree) -> None:
+        for wire in tree["topology"]["links"]:
+            if wire["name"].startswith("out"):
+                wire["impair"] = {"jitter": by, "keep_order": True}
+
+    return change
+
+
 def packets(size: str) -> Change:
     """Streams have packets of this size; connections keep theirs."""
 
@@ -89,6 +105,24 @@ def longer(tree: Tree) -> None:
         if flow["name"] == "tcp":
             flow["stop"] = f"{scenarios.TCP_S[1] + more:g} s"
     tree["duration"] = f"{float(tree['duration'].split()[0]) + more:g} s"
+
+
+def only_forward(tree: Tree) -> None:
+    """Of the stream with 150 ms one way the way back takes 50 ms, as those of the others."""
+    for wire in tree["topology"]["links"]:
+        if wire["delay"] == "75 ms":
+            wire["backward"] = {"delay": "25 ms"}
+
+
+def trip(ms: float) -> Change:
+    """All round trips are of this length."""
+
+    def change(tree: Tree) -> None:
+        for wire in tree["topology"]["links"]:
+            if wire["name"].startswith(("in-", "out-")):
+                wire["delay"] = f"{ms / 4:g} ms"
+
+    return change
 
 
 def trip_of_200_ms(tree: Tree) -> None:
@@ -300,7 +334,7 @@ def readings() -> tuple[Reading, ...]:
         ),
         Reading(
             "phases",
-            "What takes connections and streams out of step in the tests of §4.3?",
+            "What takes connections and streams out of step?",
             (
                 Option(
                     "nothing",
@@ -312,6 +346,15 @@ def readings() -> tuple[Reading, ...]:
                     random_traffic,
                     (Key.FRIENDLINESS,),
                 ),
+                Option(
+                    "jitter-0.2-ms",
+                    "“The real network tests of this study verify the proper operation” (abstract): up to 0.2 ms, in "
+                    "order, before each receiver; the paper names no amount.",
+                    jitter("0.2 ms"),
+                    JITTERED,
+                ),
+                Option("jitter-0.5-ms", "The same, up to 0.5 ms.", jitter("0.5 ms"), JITTERED),
+                Option("jitter-2-ms", "The same, up to 2 ms.", jitter("2 ms"), JITTERED),
             ),
             default="nothing",
         ),
@@ -407,6 +450,25 @@ def readings() -> tuple[Reading, ...]:
             default="4-and-6-Mbit/s",
         ),
         Reading(
+            "longer-trip",
+            "What is 150 ms long in §4.5?",
+            (
+                Option(
+                    "both-ways",
+                    "Each way of that stream: “one of these three connections owned the one-way propagation delay value "
+                    "of 150 ms” (§4.5), as the 50 ms of all others.",
+                ),
+                Option(
+                    "one-way",
+                    "The way of its data, and the way back takes 50 ms: the same sentence, and “at the end nodes, tc is "
+                    "used to define the delay characteristics of the outgoing links” (§4.1).",
+                    only_forward,
+                    (Key.ONE_LONGER,),
+                ),
+            ),
+            default="both-ways",
+        ),
+        Reading(
             "minimum-rate",
             "How slowly does a stream send that yields?",
             (
@@ -443,6 +505,21 @@ def readings() -> tuple[Reading, ...]:
                 ),
             ),
             default="streams",
+        ),
+        Reading(
+            "persistent-trip",
+            "How long are round trips in persistent congestion?",
+            (
+                Option("60-ms", "§4.6 describes no network; 60 ms are ours."),
+                Option(
+                    "100-ms",
+                    "The same; the middle of the three of Fig. 3 (§4.2).",
+                    trip(100),
+                    (Key.PERSISTENT,),
+                ),
+                Option("200-ms", "The same; the longest of Fig. 3.", trip(200), (Key.PERSISTENT,)),
+            ),
+            default="60-ms",
         ),
         Reading(
             "back-off-trip",

@@ -315,9 +315,12 @@ def mixed(variant: str, _scale: Scale, params: Mapping[str, Any] | None = None) 
 MILDER = {"step_far": 0.7, "step_down": 0.49, "step_up": 0.35, "step_gradient": 0.14}
 
 
+STEPS = ("shorter", "usual")
+
+
 def milder(variant: str, scale: Scale) -> Tree:
-    """The mixed scenario with steps of the background stream that are 0.7 times as long."""
-    return mixed(variant, scale, MILDER)
+    """The mixed scenario at 150 ms with steps of the background stream that are 0.7 times as long, or as usual."""
+    return mixed("4000 50 150", scale, MILDER if variant == "shorter" else None)
 
 
 # --- two queues ------------------------------------------------------------------------------------------------------
