@@ -137,6 +137,48 @@ def test_the_margin_is_positive_if_ranges_do_not_overlap():
     assert measures.below(quantity(1, 3), [quantity(2, 4)]).mean == pytest.approx(-1.0)
 
 
+def test_a_way_that_was_used_less_is_the_one_with_the_lowest_metric():
+    to_and_fro = [10.0] * 5 + [0.0] * 5
+    assert signals._not_lowest(sample(faces=(to_and_fro, to_and_fro[::-1]))) == 0
+    # the first is used in all forty periods: it is not the idle one in 39
+    assert signals._not_lowest(sample(faces=((10.0,), (0.0,)))) == 39
+
+
+def test_the_queue_in_a_metric_is_compared_with_that_of_its_signal():
+    exact = (10 * 0.9 * np.exp(5 / 500), 0.9, 5.0)
+    assert signals._metric_error([exact, exact]) == pytest.approx(0.0, abs=1e-9)
+    # ε of 0.6 is 300 packets of 500, and 2 were reported
+    assert signals._metric_error([(10 * 0.94 * np.exp(0.6), 0.94, 2.0)]) == pytest.approx(298.0)
+    assert np.isnan(signals._metric_error([]))
+
+
+def test_the_order_of_table_7_is_that_of_medians():
+    def consumers(*rates):
+        return {"throughput": tuple((rate,) for rate in rates)}
+
+    fair, less, least = consumers(5.0, 5.0), consumers(6.0, 4.0), consumers(8.0, 2.0)
+    assert verdict("S3-79b", four("three flows", flecom=fair, calibrated=less, pcon=least)) == "reproduced"
+    assert verdict("S3-79b", four("three flows", flecom=fair, calibrated=least, pcon=less)) == "partly"
+
+
+def test_each_fall_of_a_share_is_by_two_per_cent():
+    def falls(*pairs):
+        before, after = np.array(pairs).T
+        return Samples({("share", "pcon"): [{"before": before, "after": after}]})
+
+    assert verdict("S3-53", falls((1.0, 0.98), (0.98, 0.9604), (0.5, 0.49))) == "reproduced"
+    assert verdict("S3-53", falls((1.0, 0.98), (0.98, 0.97), (0.5, 0.49))) == "not reproduced"
+
+
+def test_another_length_of_the_run_is_measured_to_its_end():
+    tree = scenarios.scene_tree("dumbbell")("pcon", Scale())
+    readings.lasting(10)(tree)
+    assert tree["duration"] == "10 s"
+    longer = {**sample(), "times_s": np.arange(1, 301) * 0.1}
+    longer["throughput"] = np.array([[0.0] * 200 + [3e6] * 100])
+    assert measures.total()(longer) == pytest.approx(1.0)
+
+
 def verdict(identity, samples):
     """The verdict of a claim on these samples."""
     claim = next(row for row in PAPER.claims() if row.id == identity)

@@ -1,4 +1,4 @@
-"""Claims of abstracts: CoopCon and FleCom over PCON, CCTCP over ICP. Scenarios, samples, measures.
+"""Claims of abstracts: CoopCon and FleCom over PCON, CCTCP over ICP and AIMD. Scenarios, samples, measures.
 
 Those of CoopCon and FleCom speak of a topology of BRITE and give no parameters. Here: routers on a square that join one
 after the other, each with two links, to others by degree, as BRITE's model of Barabási and Albert; five such graphs take
@@ -169,7 +169,7 @@ flecom_with_stores = measure(Key.GRAPHS)(_over_pcon("flecom", "stores"))
 
 # --- CCTCP: chunks of one content in several places --------------------------------------------------------------------
 
-PLACED = ("cctcp", "icp")
+PLACED = ("cctcp", "icp", "aimd")
 CHUNKS, DRAWS_PER_S, BEFORE_S, FROM_S, TO_S = 25_000, 1250.0, 14.0, 20.0, 40.0
 """Another consumer draws chunks first, so that the next node stores a half of them: 1 − exp(−14·1250/25 000) = 0.50."""
 
@@ -220,10 +220,14 @@ def placed(result: Any, _variant: str, _scale: Scale) -> Sample:
 
 @measure(Key.PLACES)
 def cctcp(samples: Samples) -> Measured:
-    """CCTCP over ICP with chunks in two places."""
-    ours, icp = (
-        Quantity(tuple(float(run["mbps"]) for run in samples[Key.PLACES, setup]), "Mbit/s")
+    """CCTCP over ICP and over AIMD, each of which has one timer, with chunks in two places."""
+    found = {
+        setup: Quantity(tuple(float(run["mbps"]) for run in samples[Key.PLACES, setup]), "Mbit/s")
         for setup in PLACED
-    )
-    ratio = Quantity(tuple(a / b for a, b in zip(ours.values, icp.values, strict=True)))
-    return {"ratio": ratio, "cctcp": ours, "icp": icp}
+    }
+
+    def over(other: str) -> Quantity:
+        pairs = zip(found["cctcp"].values, found[other].values, strict=True)
+        return Quantity(tuple(a / b for a, b in pairs))
+
+    return {"over_aimd": over("aimd"), "over_icp": over("icp"), **found}

@@ -95,7 +95,7 @@ EXPERIMENTS: dict[ExperimentKey, Experiment] = {
         ),
         Experiment(
             Key.PLACES,
-            "CCTCP and ICP, chunks in two places",
+            "CCTCP, ICP and AIMD, chunks in two places",
             abstracts.PLACED,
             abstracts.places,
             abstracts.placed,
@@ -103,6 +103,16 @@ EXPERIMENTS: dict[ExperimentKey, Experiment] = {
             quick_seeds=2,
             weight=0.3,
             schemes=(("cctcp", "icp"),),
+        ),
+        Experiment(
+            Key.SHARE,
+            "The shares of PCON in scenario 2",
+            ("pcon",),
+            scenarios.share,
+            extracts.share_steps,
+            seeds=5,
+            quick_seeds=2,
+            weight=0.3,
         ),
         Experiment(
             Key.RATES,

@@ -11,13 +11,18 @@ from .. import _read
 from .._base import Sample, Scale
 from . import signals
 from .keys import Key
-from .scenarios import DATA_BITS, DURATION_S, EVERY_S, MBPS, PERIOD_S
+from .scenarios import DATA_BITS, EVERY_S, MBPS, PERIOD_S
 
 BIN_S = 0.1
 PERCENTILES = (5, 25, 50, 75, 95)
 """Percentiles of a consumer's delays for box plots."""
 FACES = ("260", "261")
 """Links of R1 towards producers, by the numbers that the paper gives their interfaces."""
+
+
+def seconds(result: Any) -> float:
+    """The duration of a run."""
+    return float(result.plan["duration"].removesuffix(" s"))
 
 
 def scene(name: Key) -> Callable[[Any, str, Scale], Sample]:
@@ -36,7 +41,7 @@ def network(result: Any, _variant: str, _scale: Scale) -> Sample:
     groups = list(dict.fromkeys(row["group"] for row in flows))
     consumers = [[row for row in flows if row["group"] == group] for group in groups]
     return {
-        "times_s": np.arange(1, round(DURATION_S / BIN_S) + 1) * BIN_S,
+        "times_s": np.arange(1, round(seconds(result) / BIN_S) + 1) * BIN_S,
         "throughput": np.stack(
             [
                 _bins(result, "throughput", [f"flow.{row['flow']}" for row in rows]).sum(axis=0)
@@ -61,7 +66,7 @@ def network(result: Any, _variant: str, _scale: Scale) -> Sample:
 def _grid(result: Any, series: str, subject: str) -> Any:
     """Values of a series on the whole grid of the run; NaN where it has no value."""
     times, values = _read.one(result, series, subject)
-    grid = np.full(round(DURATION_S / EVERY_S), np.nan)
+    grid = np.full(round(seconds(result) / EVERY_S), np.nan)
     grid[np.rint(times / EVERY_S).astype(int) - 1] = values
     return grid
 
@@ -106,12 +111,13 @@ def _lost(result: Any) -> float:
 
 
 def _rise_error(result: Any, flow: str) -> float:
-    """Packets by which a flow's window differs from 1 + what arrived, at most, before it first falls."""
+    """Packets by which a flow's window differs from 1 + what arrived, until it first falls; NaN without a window."""
     window = _grid(result, "window", flow) / (DATA_BITS / 8)
     arrived = np.cumsum(_grid(result, "throughput", flow)) * EVERY_S / DATA_BITS
     falls = np.flatnonzero(np.diff(window) < 0)
     until = int(falls[0]) if len(falls) else len(window)
-    return float(np.nanmax(np.abs(window[:until] - 1 - arrived[:until])))
+    differences = np.abs(window[:until] - 1 - arrived[:until])
+    return float("nan") if np.isnan(differences).all() else float(np.nanmax(differences))
 
 
 def _loads(result: Any) -> Sample:
@@ -161,3 +167,10 @@ def lost_once(result: Any, _variant: str, _scale: Scale) -> Sample:
         "again": float(sum(row["retransmits"] for row in rows)),
         "longest_ms": 1e3 * max(row["delay_max_s"] for row in rows),
     }
+
+
+def share_steps(result: Any, _variant: str, _scale: Scale) -> Sample:
+    """The share of the first next hop at R1 under PCON before and after each fall."""
+    _, shares = _read.one(result, "share", "node.r1")
+    falls = np.flatnonzero(np.diff(shares) < 0)
+    return {"before": shares[falls], "after": shares[falls + 1]}

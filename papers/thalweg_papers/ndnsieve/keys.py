@@ -22,3 +22,4 @@ class Key(ExperimentKey):
     SIZES = "sizes"
     LOST_PACKETS = "lost packets"
     GRAPHS = "graphs"
+    SHARE = "share"

@@ -32,7 +32,7 @@ def chosen(sample: Sample, begin: float, end: float) -> Any:
     return (times > begin + 1e-9) & (times <= end + 1e-9)
 
 
-def total(begin: float = 0.0, end: float = 20.0) -> Value:
+def total(begin: float = 0.0, end: float = np.inf) -> Value:
     """Mean of all consumers' throughput together."""
     return lambda s: float(s["throughput"][:, chosen(s, begin, end)].sum(axis=0).mean()) / 1e6
 
@@ -43,7 +43,7 @@ def totals(sample: Sample, begin: float, end: float, bin_s: float = 0.1) -> Any:
     return together.reshape(-1, round(bin_s / 0.1)).mean(axis=1)
 
 
-def unsteady(begin: float, end: float = 20.0, bin_s: float = 0.1) -> Value:
+def unsteady(begin: float, end: float = np.inf, bin_s: float = 0.1) -> Value:
     """Standard deviation of the total over bins."""
     return lambda s: float(np.std(totals(s, begin, end, bin_s)))
 
@@ -68,7 +68,7 @@ def median(consumer: int) -> Value:
     return lambda s: float(s["boxes_ms"][consumer][2])
 
 
-def jain_in_bins(bin_s: float, begin: float = 0.0, end: float = 20.0) -> Value:
+def jain_in_bins(bin_s: float, begin: float = 0.0, end: float = np.inf) -> Value:
     """Mean over bins of Jain's index of all consumers, those that are idle with nothing; empty bins left out."""
 
     def value(sample: Sample) -> float:
@@ -79,7 +79,7 @@ def jain_in_bins(bin_s: float, begin: float = 0.0, end: float = 20.0) -> Value:
     return value
 
 
-def jain_of_totals(begin: float = 0.0, end: float = 20.0) -> Value:
+def jain_of_totals(begin: float = 0.0, end: float = np.inf) -> Value:
     """Jain's index of the consumers' totals."""
     return lambda s: jain(s["throughput"][:, chosen(s, begin, end)].mean(axis=1))
 

@@ -29,7 +29,14 @@ from .scenarios import (
 STEP_S = 10.0
 SLOW_MBPS = 3.0
 
+ALONE = ("ICP", "RAAQM", "CCTCP", "ECP")
+"""Schemes of consumers alone, by §2.1 and Table 1. ECP's routers write a level into Data, and do not react."""
+
 STEPS: dict[str, SchemeSetup] = {
+    "ICP": SchemeSetup("ICP, consumers alone", {}, "icp"),
+    "RAAQM": SchemeSetup("RAAQM, consumers alone", {"strategy": "raaqm", "link": "raaqm"}, "raaqm"),
+    "CCTCP": SchemeSetup("CCTCP, consumers alone", {"link": "cctcp"}, "cctcp"),
+    "ECP": SchemeSetup("ECP, consumers alone", {"link": "ecp"}, "ecp"),
     "AIMD": SchemeSetup("AIMD, consumers alone", {}, "aimd"),
     "CUBIC": SchemeSetup("CUBIC, consumers alone", {}, "cubic"),
     "HIS": SchemeSetup("HIS, hop by hop", {"link": "his"}, "his"),
@@ -54,6 +61,8 @@ ROUNDS = {"strategy": "weighted"}
 PATHS: dict[str, SchemeSetup] = {
     "ICP, two ways": SchemeSetup("ICP", ROUNDS, "icp"),
     "ICP, one way": SchemeSetup("ICP", {}, "icp"),
+    "AIMD, two ways": SchemeSetup("AIMD", ROUNDS, "aimd"),
+    "AIMD, one way": SchemeSetup("AIMD", {}, "aimd"),
     "RAAQM, two ways": SchemeSetup("RAAQM", {"strategy": "raaqm", "link": "raaqm"}, "raaqm"),
     "RAAQM, one way": SchemeSetup("RAAQM", {"link": "raaqm"}, "raaqm"),
     "CCTCP, two ways": SchemeSetup("CCTCP", {**ROUNDS, "link": "cctcp"}, "cctcp"),
@@ -175,37 +184,40 @@ def _of(samples: Samples, name: str, key: str, unit: str = "") -> Quantity:
 
 
 def icp(samples: Samples) -> Measured:
-    """Gain of ICP and RAAQM by a second path, and the needless retransmissions of ICP."""
+    """Gain of ICP, RAAQM and AIMD by a second path, RAAQM over both, and the needless retransmissions of ICP.
+
+    AIMD has one window and one timer, as ICP, and a timer above all round-trip times, with which it fills a link.
+    """
     mbps = {name: each(samples, Key.PATHS, name, lambda s: s["mbps"], "Mbit/s") for name in PATHS}
 
-    def gain(scheme: str) -> Quantity:
-        two, one = (mbps[f"{scheme}, {n} way{'s' if n == 'two' else ''}"] for n in ("two", "one"))
-        return Quantity(tuple(a / b for a, b in zip(two.values, one.values, strict=True)))
+    def over(one: str, other: str) -> Quantity:
+        return Quantity(tuple(a / b for a, b in zip(mbps[one].values, mbps[other].values, strict=True)))
 
-    raaqm = gain("RAAQM")
-    found = gain("ICP")
     return {
-        "icp_gain": found,
-        "raaqm_gain": raaqm,
-        "raaqm_over_icp": Quantity(
-            tuple(
-                a / b
-                for a, b in zip(mbps["RAAQM, two ways"].values, mbps["ICP, two ways"].values, strict=True)
-            )
-        ),
+        **{
+            f"{scheme.lower()}_gain": over(f"{scheme}, two ways", f"{scheme}, one way")
+            for scheme in ("ICP", "AIMD", "RAAQM")
+        },
+        "raaqm_over_icp": over("RAAQM, two ways", "ICP, two ways"),
+        "raaqm_over_aimd": over("RAAQM, two ways", "AIMD, two ways"),
+        "icp": mbps["ICP, one way"],
+        "aimd": mbps["AIMD, one way"],
+        "raaqm": mbps["RAAQM, one way"],
         "icp_again": each(samples, Key.PATHS, "ICP, two ways", lambda s: s["again"], "%"),
         "icp_again_one": each(samples, Key.PATHS, "ICP, one way", lambda s: s["again"], "%"),
     }
 
 
 def alone(samples: Samples) -> Measured:
-    """Lost Data and longest delays: the minimum of consumers alone, minus the maximum of the others."""
+    """Lost Data and longest delays: the minimum of the schemes of consumers alone, minus the maximum of the others."""
     both = ("PCON", "calibrated")
     hops = ("HIS", "HoBHIS", "NACK")
 
     def worst(key: str, unit: str) -> Measured:
-        mine = [_of(samples, name, key, unit) for name in ("AIMD", "CUBIC")]
+        mine = [_of(samples, name, key, unit) for name in ALONE]
         return {
+            **{f"{key}_{name.lower()}": quantity for name, quantity in zip(ALONE, mine, strict=True)},
+            f"{key}_aimd": _of(samples, "AIMD", key, unit),
             f"{key}_alone": min(mine, key=lambda q: q.mean),
             f"{key}_hop_by_hop": max((_of(samples, name, key, unit) for name in hops), key=lambda q: q.mean),
             f"{key}_both": max((_of(samples, name, key, unit) for name in both), key=lambda q: q.mean),

@@ -37,7 +37,7 @@ SETTLED_S = 5.0
 """From here on in scenario 3: the last consumer began at 2 s."""
 
 
-def share(begin: float, end: float = 20.0) -> Value:
+def share(begin: float, end: float = np.inf) -> Value:
     """Share of 261 between two moments."""
 
     def value(sample: Sample) -> float:
@@ -47,7 +47,7 @@ def share(begin: float, end: float = 20.0) -> Value:
     return value
 
 
-def moved(begin: float = 0.0, end: float = 20.0) -> Value:
+def moved(begin: float = 0.0, end: float = np.inf) -> Value:
     """Times that a prefix took another way between two moments."""
     return lambda s: float(np.sum((s["moves_s"] > begin) & (s["moves_s"] <= end)))
 
@@ -104,7 +104,7 @@ def dips(samples: Samples, sieve: str) -> Measured:
 
     return {
         "around_1_s": each(samples, TWO, sieve, deepest(0.9, 1.4), "%"),
-        "later": each(samples, TWO, sieve, deepest(1.4, 20.0), "%"),
+        "later": each(samples, TWO, sieve, deepest(1.4, np.inf), "%"),
     }
 
 
@@ -212,7 +212,9 @@ def consistently_high(samples: Samples, sieve: str) -> Measured:
     """Total from 5 s on, and the lowest bin of 0.5 s."""
     return {
         "mean": each(samples, THREE, sieve, total(SETTLED_S), "Mbit/s"),
-        "lowest_bin": each(samples, THREE, sieve, lambda s: totals(s, SETTLED_S, 20.0, 0.5).min(), "Mbit/s"),
+        "lowest_bin": each(
+            samples, THREE, sieve, lambda s: totals(s, SETTLED_S, np.inf, 0.5).min(), "Mbit/s"
+        ),
     }
 
 
@@ -231,7 +233,7 @@ def rises(samples: Samples) -> Measured:
     """PCON's total from 15 to 20 s over that from 3 to 8 s, and its slope from 3 s on."""
 
     def slope(sample: Sample) -> float:
-        means = totals(sample, 3.0, 20.0, 1.0)
+        means = totals(sample, 3.0, np.inf, 1.0)
         return float(np.polyfit(np.arange(len(means)), means, 1)[0])
 
     def growth(sample: Sample) -> float:
@@ -267,7 +269,7 @@ def nearly_twice(samples: Samples) -> Measured:
     """Maximum bin of 1 s of FleCom over CoopCon's; and the ratio of means."""
 
     def maximum(sample: Sample) -> float:
-        return float(totals(sample, 0.0, 20.0, 1.0).max())
+        return float(totals(sample, 0.0, np.inf, 1.0).max())
 
     def of(value: Value) -> Quantity:
         return ratio(each(samples, THREE, "flecom", value), each(samples, THREE, "coopcon", value))
@@ -284,7 +286,7 @@ def several_links(samples: Samples) -> Measured:
 @profiled(THREE)
 def steadiest(samples: Samples, sieve: str) -> Measured:
     """Deviation of the total in bins of 0.5 s from 5 s on."""
-    found = four(samples, THREE, sieve, unsteady(SETTLED_S, 20.0, 0.5), "Mbit/s")
+    found = four(samples, THREE, sieve, unsteady(SETTLED_S, np.inf, 0.5), "Mbit/s")
     return {
         "ndnsieve": found["ndnsieve"],
         "below_others": below(found["ndnsieve"], [found[setup] for setup in measures.OTHERS]),
@@ -294,7 +296,7 @@ def steadiest(samples: Samples, sieve: str) -> Measured:
 
 def faces_alike(sample: Sample) -> float:
     """Jain's index of the two interfaces' throughput from 5 s on."""
-    return jain(sample["faces"][:, chosen(sample, SETTLED_S, 20.0)].mean(axis=1))
+    return jain(sample["faces"][:, chosen(sample, SETTLED_S, np.inf)].mean(axis=1))
 
 
 @profiled(THREE)
@@ -330,19 +332,35 @@ def _average_jain(setup: str) -> Callable[[Samples], Measured]:
     return measure
 
 
-PRINTED = {"calibrated": 0.87, "pcon": 0.84, "flecom": 0.89}
-"""Table 7."""
-
-
 @measure(THREE)
-def readings_of_average(samples: Samples) -> Measured:
-    """The maximum deviation from three printed values with one reading for all; the minimum over readings."""
-    by_way = {setup: _average_jain(setup)(samples) for setup in PRINTED}
-    misses = {
-        name: max(abs(by_way[setup][name].mean - PRINTED[setup]) for setup in by_way)
-        for name in by_way["pcon"]
+def jain_order(samples: Samples) -> Measured:
+    """Differences of the medians of Jain's index in bins of 1 s, in the order of Table 7; and these medians."""
+    found = {
+        name: middle(each(samples, THREE, setup, jain_in_bins(1.0), "Jain index"))
+        for name, setup in (("flecom", "flecom"), ("ndnsieve", "calibrated"), ("pcon", "pcon"))
     }
-    return {"min_miss": Quantity((min(misses.values()),)), **{n: Quantity((m,)) for n, m in misses.items()}}
+    return {
+        "flecom_less_ndnsieve": Quantity((found["flecom"] - found["ndnsieve"],)),
+        "ndnsieve_less_pcon": Quantity((found["ndnsieve"] - found["pcon"],)),
+        **{name: Quantity((value,), "Jain index") for name, value in found.items()},
+    }
+
+
+PCON_CHANGE = 0.02
+"""§6.2.2: the part of a share that a marked Data packet takes."""
+
+
+@measure(Key.SHARE)
+def pcon_steps(samples: Samples) -> Measured:
+    """Falls of PCON's share, and how far the ratio of each is from one fall by 2 %, at most."""
+
+    def error(sample: Sample) -> float:
+        return float(np.abs(sample["after"] / sample["before"] - (1 - PCON_CHANGE)).max())
+
+    return {
+        "error": each(samples, Key.SHARE, "pcon", error),
+        "falls": each(samples, Key.SHARE, "pcon", lambda s: float(len(s["after"])), "falls"),
+    }
 
 
 @profiled(THREE)

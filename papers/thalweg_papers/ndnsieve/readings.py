@@ -44,6 +44,16 @@ def links(scheme: str, **values: Any) -> Change:
     return change
 
 
+def forwarders(scheme: str, **values: Any) -> Change:
+    """A change of the parameters of a scheme's strategy."""
+
+    def change(tree: Tree) -> None:
+        if tree["ndn"].get("strategy") == scheme:
+            tree["ndn"]["strategy_params"] = {**tree["ndn"].get("strategy_params", {}), **values}
+
+    return change
+
+
 def consumers(scheme: str, **values: Any) -> Change:
     """A change of the parameters of a scheme's consumers. What a scenario has set stays."""
 
@@ -96,6 +106,15 @@ def no_jitter(tree: Tree) -> None:
         flow["consumer"] = {key: value for key, value in flow["consumer"].items() if key != "jitter"}
 
 
+def lasting(seconds: float) -> Change:
+    """Runs of another length."""
+
+    def change(tree: Tree) -> None:
+        tree["duration"] = f"{seconds:g} s"
+
+    return change
+
+
 def falls_to(mbps: float) -> Change:
     """The middle link falls to this rate."""
 
@@ -132,6 +151,13 @@ def _of_ndnsieve() -> tuple[Reading, ...]:
                     "(§6.2.1) excludes.",
                 ),
                 Option(
+                    "two-packets",
+                    "Two in the place of three, which the text prints as little: §6.2.1, as above.",
+                    sieve(severe=2),
+                    WITH_RATES,
+                ),
+                Option("one-packet", "One in the place of three.", sieve(severe=1), WITH_RATES),
+                Option(
                     "bytes",
                     "“by using ns-3 based simulator, namely the ndnSIM” (§6), whose send queue length is in bytes: "
                     "compared with “500 packets” (Table 3), one waiting Data packet of 1100 is above 0.9.",
@@ -165,6 +191,16 @@ def _of_ndnsieve() -> tuple[Reading, ...]:
                 ),
             ),
             default="period",
+        ),
+        Reading(
+            "detection-period",
+            "How long is a detection period, where there is one?",
+            (
+                Option("20-ms", "“for each detection period” (§5.1), without a number; 20 ms are ours."),
+                Option("24-ms", "The same; ours.", sieve(detection_period="24 ms"), SCENES),
+                Option("40-ms", "The same; ours.", sieve(detection_period="40 ms"), SCENES),
+            ),
+            default="20-ms",
         ),
         Reading(
             "window-step",
@@ -307,6 +343,16 @@ def _of_the_network() -> tuple[Reading, ...]:
             default="r2",
         ),
         Reading(
+            "duration",
+            "How long is a simulation?",
+            (
+                Option("20-s", "The paper gives no duration; 20 s are ours."),
+                Option("10-s", "The same, half of that.", lasting(10), SCENES),
+                Option("30-s", "The same, half as much again.", lasting(30), SCENES),
+            ),
+            default="20-s",
+        ),
+        Reading(
             "chance",
             "Is there chance in the departure of Interests?",
             (
@@ -401,6 +447,15 @@ def _of_others() -> tuple[Reading, ...]:
             default="0.9",
         ),
         Reading(
+            "coopcon-interval",
+            "How long may CoopCon's queue wait too long before a mark?",
+            (
+                Option("100-ms", "The paper says nothing of it: that of PCON."),
+                Option("50-ms", "The same; ours.", links("coopcon", interval="50 ms"), WITH_GRAPHS),
+            ),
+            default="100-ms",
+        ),
+        Reading(
             "flecom-step",
             "How large is FleCom's step?",
             (
@@ -424,6 +479,25 @@ def _of_others() -> tuple[Reading, ...]:
                 ),
             ),
             default="change",
+        ),
+        Reading(
+            "flecom-interval",
+            "How often do FleCom's routers look at the sojourn time?",
+            (
+                Option("60-ms", "The paper says nothing of it: fitted in a model."),
+                Option("46-ms", "The same; ours.", links("flecom", interval="46 ms"), WITH_GRAPHS),
+                Option("42-ms", "The same; ours.", links("flecom", interval="42 ms"), WITH_GRAPHS),
+            ),
+            default="60-ms",
+        ),
+        Reading(
+            "flecom-change",
+            "Which part of its share does a next hop of FleCom lose at once?",
+            (
+                Option("0.02", "The paper says nothing of it: that of PCON."),
+                Option("0.01", "The same; ours.", forwarders("flecom", change=0.01), WITH_GRAPHS),
+            ),
+            default="0.02",
         ),
         Reading(
             "flecom-shaping",

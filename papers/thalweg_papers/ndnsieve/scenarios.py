@@ -196,6 +196,16 @@ READING_VARIANTS = tuple(f"{scene}: {name}" for scene in SCENES for name in READ
 
 # --- rules and counters ----------------------------------------------------------------------------------------------
 
+SHARE_EVERY_S = 0.001
+
+
+def share(_variant: str, _scale: Scale) -> Tree:
+    """Scenario 2 under PCON, with the share of the first next hop, more often than Data arrive."""
+    tree = network("two ways", SETUPS["pcon"], "ndnSieve paper, two ways: the shares of PCON")
+    tree["record"] = recording(f"{SHARE_EVERY_S * 1e3:g} ms", "share")
+    return tree
+
+
 RATES = ("10", "20")
 """Mbit/s of all links."""
 

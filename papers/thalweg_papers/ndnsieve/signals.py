@@ -28,7 +28,7 @@ def level(params: Mapping[str, Any]) -> int:
 
 def read(result: Any, scene: Key, setup: str) -> Sample:
     """For each signal the queue and the result of the filter, for each command the metrics, and the marks."""
-    if setup not in SIEVES:
+    if setup not in SIEVES or result.plan["ndn"].get("link") != "ndnsieve":
         return {}
     threshold = level(result.plan["ndn"]["link_params"])
     signals = _rows(result, ("signal_mild", "signal_sieved"))
@@ -43,6 +43,13 @@ def read(result: Any, scene: Key, setup: str) -> Sample:
     followed = [index for index in ordered if index is not None and ports[index] is not None]
     return {
         "signal_error": _error(result, times, ports, queue_packets),
+        "metric_error": _metric_error(
+            [
+                (metric, loads[index], queue_packets[index])
+                for index, (_, _, metric) in zip(ordered, present, strict=True)
+                if index is not None
+            ]
+        ),
         "load_min": float(loads.min()) if len(loads) else float("nan"),
         "mild_over": float(queue_packets[passed].max() if passed.any() else 0.0) - threshold,
         "sieved_over": float(queue_packets[~passed].min() if (~passed).any() else QUEUE_PACKETS) - threshold,
@@ -98,6 +105,12 @@ def _error(result: Any, times: Any, ports: list[str | None], queue_packets: Any)
     return float(np.mean(errors)) if errors else 0.0
 
 
+def _metric_error(orders: list[tuple[float, float, float]]) -> float:
+    """Packets by which the queue in an order's metric 10 β e^(q/Q) differs from that of its signal, in the mean."""
+    errors = [abs(QUEUE_PACKETS * np.log(metric / (10 * load)) - packets) for metric, load, packets in orders]
+    return float(np.mean(errors)) if errors else float("nan")
+
+
 def _marked(result: Any, port: str | None, time: float, last_s: float = PERIOD_S) -> float:
     """Packets that a port marked in the period that a signal at `time` was about, or in its last seconds."""
     if port is None:
@@ -137,8 +150,12 @@ def _by_scene(samples: Samples, setup: str, key: str, unit: str = "") -> Measure
 
 @measure(*SCENES)
 def occupancy(samples: Samples) -> Measured:
-    """Difference of reported and recorded queues."""
-    return _by_scene(samples, "calibrated", "signal_error", "packets")
+    """Difference of reported and recorded queues; in scenario 2, of queues in the metrics of orders and in their signals.
+
+    There the link that a signal is about has the maximum of the path; in scenario 3 it may be another.
+    """
+    in_metric = each(samples, Key.TWO_WAYS, "calibrated", lambda s: s["metric_error"], "packets")
+    return {**_by_scene(samples, "calibrated", "signal_error", "packets"), "metric_error_2": in_metric}
 
 
 @measure(*SCENES)
@@ -153,9 +170,20 @@ def metrics(samples: Samples) -> Measured:
 
 @measure(*SCENES)
 def choices(samples: Samples) -> Measured:
-    """Moves to a path of higher cost."""
-    found = _by_scene(samples, "calibrated", "worse", "moves")
-    return {**found, **{f"{k}L": q for k, q in _by_scene(samples, "literal", "worse", "moves").items()}}
+    """Moves to a path of higher cost; periods of scenario 2 with a way that had not the lowest metric in the one before."""
+    found: Measured = {}
+    for setup, ending in (("calibrated", ""), ("literal", "L")):
+        for name, quantity in _by_scene(samples, setup, "worse", "moves").items():
+            found[f"{name}{ending}"] = quantity
+        found[f"not_lowest_2{ending}"] = each(samples, Key.TWO_WAYS, setup, _not_lowest, "periods")
+    return found
+
+
+def _not_lowest(sample: Sample) -> float:
+    """Periods of T_p after which most Data do not come by the interface of R1 that was used less."""
+    used = sample["faces"].reshape(2, -1, round(PERIOD_S / 0.1)).mean(axis=2)
+    before, after = used[:, :-1], used[:, 1:]
+    return float(np.sum(np.argmin(before, axis=0) != np.argmax(after, axis=0)))
 
 
 @profiled(*SCENES)
