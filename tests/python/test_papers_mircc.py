@@ -10,7 +10,7 @@ import pytest
 import thalweg_papers as papers
 from thalweg_papers import _judge
 from thalweg_papers._base import Samples, Scale
-from thalweg_papers.mircc import PAPER, measures, rule_measures, scenarios
+from thalweg_papers.mircc import PAPER, measures, others, rule_measures, scenarios
 
 
 def test_all_claims_are_listed():
@@ -18,7 +18,7 @@ def test_all_claims_are_listed():
     assert [row.id for row in rows if row.id not in ("S1-31b", "S1-31c")] == [
         f"S1-{number:02d}" for number in range(1, 48)
     ]
-    assert [row.id for row in rows if not row.testable] == [f"S1-{n:02d}" for n in (5, 15, 46, 47)]
+    assert [row.id for row in rows if not row.testable] == [f"S1-{n:02d}" for n in (5, 11, 15, 46, 47)]
 
 
 # --- scenarios -------------------------------------------------------------------------------------------------------
@@ -202,7 +202,7 @@ def inspection(spoil=lambda table: None):
     return Samples(found)
 
 
-RULES = {"S1-08": "N", "S1-09": "R", "S1-10": "beta", "S1-11": "R", "S1-12": "R"}
+RULES = {"S1-08": "N", "S1-09": "R", "S1-10": "beta", "S1-12": "R"}
 
 
 @pytest.mark.parametrize("identity", RULES)
@@ -226,6 +226,22 @@ def test_the_error_of_a_rounded_clock_is_that_of_the_thirds():
 
 
 # --- in the running network ------------------------------------------------------------------------------------------
+
+
+def test_a_method_with_explicit_rates_that_receives_less_than_a_window_is_seen():
+    def methods(**totals):
+        return Samples(
+            {
+                ("methods", f"{scheme} {length}"): [
+                    {"total": totals.get(scheme, 1000.0), "variation": 0.5 if scheme == "mircc" else 1.0}
+                ]
+                for scheme in others.METHODS
+                for length in others.LENGTHS
+            }
+        )
+
+    assert verdict("S1-44", methods(mircc=1200.0, hobhis=1100.0, ecn_rate=1000.0)) == "reproduced"
+    assert verdict("S1-44", methods(mircc=1200.0, hobhis=1100.0, ecn_rate=1000.0, bic=1200.0)) == "partly"
 
 
 @pytest.fixture(scope="module")

@@ -22,6 +22,7 @@ MIN_TIMEOUT = "600 ms"
 METHODS: dict[str, Tree] = {
     "mircc": {"link": "mircc"},
     "hobhis": {"link": "hobhis"},
+    "ecn_rate": {"link": "ecn_rate"},
     # limits of faces are computed from the path's round-trip time
     "nack": {"strategy": "nack", "strategy_params": {"rtt": "400 ms"}},
     "his": {"link": "his"},
@@ -31,8 +32,14 @@ METHODS: dict[str, Tree] = {
     "bic": {},
     "icp": {},
     "raaqm": {"strategy": "raaqm", "link": "raaqm"},
+    "cctcp": {"link": "cctcp"},
+    "chopcop": {"link": "chopcop"},
+    "pcon": {"strategy": "pcon", "link": "pcon"},
 }
 """Each method by its scheme, with its parts in forwarders."""
+
+EXPLICIT = ("mircc", "hobhis", "ecn_rate")
+"""Methods whose routers report a rate to consumers."""
 
 LENGTHS: dict[str, tuple[float, float, float]] = {
     "short": (scenarios.END_S, scenarios.SECOND_S, scenarios.LEAVES_S),
@@ -130,9 +137,19 @@ def _keep(result: Any, length: str) -> Sample:
 
 
 def ranking(samples: Samples) -> Measured:
-    """MIRCC over the best of the others, run by run: Data received, and how much they vary over time."""
+    """MIRCC over the best of the others, run by run: Data received, and how much they vary over time.
+
+    `explicit_…` is the least of the methods that report explicit rates over the best of all other methods, in Data.
+    """
     found: Measured = {}
     for length in LENGTHS:
+        totals = {
+            scheme: [s["total"] for s in samples[Key.METHODS, f"{scheme} {length}"]] for scheme in METHODS
+        }
+        least = [min(runs) for runs in zip(*(totals[scheme] for scheme in EXPLICIT), strict=True)]
+        others = [totals[scheme] for scheme in METHODS if scheme not in EXPLICIT]
+        most = [max(runs) for runs in zip(*others, strict=True)]
+        found[f"explicit_{length}"] = Quantity(tuple(a / b for a, b in zip(least, most, strict=True)))
         for name, pick in (("total", max), ("variation", min)):
             own = [s[name] for s in samples[Key.METHODS, f"mircc {length}"]]
             rest = [
