@@ -359,18 +359,22 @@ TENFOLD = 10.0
 
 
 def _change(key: str, values: Sequence[float | None]) -> str | None:
-    """How the second value differs from the first: in percent, whole ones of what is known to 0.4 % only; or a factor."""
+    """How the second value differs from the first, both with the digits that are printed: in percent; or a factor.
+
+    A change of percentiles, which are known to 0.4 %, is uncertain by half a percent or more: from ten on it has no decimal.
+    """
     if len(values) != 2 or values[0] is None or values[1] is None:
         return None
-    if values[0] == values[1]:
+    one, other = (known(key, value) for value in values)
+    if one == other:
         return "same"
-    if values[0] == 0:
+    if one == 0:
         return "from 0"
-    if values[1] / values[0] >= TENFOLD:
-        return f"× {values[1] / values[0]:.3g}"
-    decimals = 1 if known_digits(key) == DIGITS else 0
-    percent = round(100 * (values[1] - values[0]) / abs(values[0]), decimals)
-    return f"{percent:+.{decimals}f} %" if percent else f"{0:.{decimals}f} %"
+    if other / one >= TENFOLD:
+        return f"× {other / one:.3g}"
+    percent = 100 * (other - one) / abs(one)
+    decimals = 1 if known_digits(key) == DIGITS or abs(percent) < 10 else 0
+    return f"{percent:+.{decimals}f} %" if round(percent, decimals) else f"{0:.{decimals}f} %"
 
 
 def _changed_keys(one: Result, other: Result) -> list[str]:
