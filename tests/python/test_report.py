@@ -729,6 +729,56 @@ def test_a_comparison_shades_the_warm_up_only_if_all_runs_have_the_same(
     assert _common_warmup(runs) == shaded_s
 
 
+SHARED = """
+title = "Two flows share a link"
+duration = "6 s"
+[topology]
+kind = "dumbbell"
+bottleneck = { rate = "10 Mbit/s", delay = "10 ms", buffer = "60 packets" }
+[[flows]]
+name = "slow"
+source = { kind = "constant", rate = "10 kbit/s" }
+[[flows]]
+name = "reno"
+scheme = "reno"
+[record]
+series = ["rate", "backlog"]
+"""
+
+
+def test_a_comparison_says_which_scheme_a_flow_has_in_each_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scenario = tw.Scenario.from_toml(SHARED)
+    scenario.run(out=tmp_path / "one")
+    scenario.with_({"flows.reno.scheme": "bbr"}).run(out=tmp_path / "two")
+    page = tmp_path / "compared.html"
+    call(["compare", str(tmp_path / "one"), str(tmp_path / "two"), "--out", str(page)])
+    assert "in flows.reno.scheme (bbr, not reno)" in " ".join(capsys.readouterr().err.split())
+    text = page.read_text(encoding="utf-8")
+    found = re.search(r'<script type="application/json" id="thalweg-charts">(.*?)</script>', text, re.DOTALL)
+    assert found
+    charts = {chart["name"]: chart["subjects"] for chart in json.loads(found[1])["charts"]}
+    # in the order of the scenario, although the second flow is the larger one; a flow near zero is a result
+    labels = ["one: slow", "two: slow", "one: reno (reno)", "two: reno (bbr)"]
+    assert [subject["label"] for subject in charts["rate"]] == labels
+    assert not any(subject["quiet"] for subject in charts["rate"])
+    # the one line of a run that is not near zero has the name of its link
+    shown = [subject["label"] for subject in charts["backlog"] if not subject["quiet"]]
+    assert shown == ["one: bottleneck", "two: bottleneck"]
+    assert "reno (reno, bbr)" in text, "the label of the bars"
+    assert "<code>reno</code> is reno in one, bbr in two.</p>" in text
+
+
+def test_flows_that_get_nothing_are_hidden_only_if_they_are_many() -> None:
+    links = {"link.a": 10.0, "link.b": 0.01}
+    flows = {"flow.a": 10.0, **{f"flow.b.{number}": 0.01 for number in range(plots.MAX_FLOWS - 1)}}
+    assert plots.quiet_subjects(links) == {"link.b"}
+    assert plots.quiet_subjects(flows) == set()
+    assert len(plots.quiet_subjects({**flows, "flow.c": 0.0})) == plots.MAX_FLOWS
+    assert plots.quiet_subjects({}) == set()
+
+
 @pytest.mark.parametrize(
     ("key", "expected", "shown"),
     [

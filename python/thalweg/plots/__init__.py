@@ -32,12 +32,12 @@ from ._grid import GridAxis, bars, grid, group_lines
 from ._heatmap import heatmap
 from ._legend import legend_width, place_legend
 from ._scatter import MIN_ELLIPSE, ellipse, scatter, scatter_runs
-from ._series import NEAR_ZERO, series, series_rows, series_title, subject_name, unit_of
+from ._series import MAX_FLOWS, quiet_subjects, series, series_rows, series_title, subject_name, unit_of
 from ._svg import Drawing, prepare_svg, resolve_colours, svg, use_page_colours
 
 __all__ = [
+    "MAX_FLOWS",
     "MIN_ELLIPSE",
-    "NEAR_ZERO",
     "NO_SCHEME",
     "SCHEME_COLOURS",
     "Drawing",
@@ -60,6 +60,7 @@ __all__ = [
     "mix_colours",
     "place_legend",
     "prepare_svg",
+    "quiet_subjects",
     "resolve_colours",
     "scatter",
     "scatter_runs",

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 NEAR_ZERO = 0.01
 """A line whose mean is below this share of the maximum is drawn in the common shade of such lines."""
 
+MAX_FLOWS = 12
+"""Flows of a chart that are drawn even if they get nothing, which is a result; of more, those near zero are hidden too."""
+
 TITLES = {
     "allowed_rate": "Allowed rate",
     "backlog_bytes": "Backlog",
@@ -60,6 +63,17 @@ def unit_of(series: str) -> tuple[str, float]:
     return UNITS.get(unit, (unit, 1.0))
 
 
+def quiet_subjects(means: Mapping[str, float]) -> set[str]:
+    """The subjects that a chart hides at first: those whose mean magnitude is near zero beside the largest.
+
+    A flow that starves is a result: flows and their receivers are hidden only if there are more than `MAX_FLOWS` of them.
+    """
+    limit = NEAR_ZERO * max(means.values(), default=0.0)
+    flows = {subject for subject in means if subject.startswith(("flow.", "receiver."))}
+    low = {subject for subject, mean in means.items() if mean < limit}
+    return low - flows if len(flows) <= MAX_FLOWS else low
+
+
 def subject_name(subject: str) -> str:
     """`flow.cubic.1` in a label: `cubic.1`."""
     for kind in ("flow.", "flows.", "link.", "node.", "receiver."):
@@ -86,7 +100,7 @@ def series(
     labels: Mapping[str, str] | None = None,
     look: Style | None = None,
 ) -> Figure:
-    """One series over time, one line per subject: at most `limit` and none that stays near zero; the rest in one shade.
+    """One series over time, one line per subject: at most `limit`, without `quiet_subjects`; the rest in one shade.
 
     `colours` gives the colour of each subject; `marks` are times, in seconds, at which a thin line with a label is drawn.
     `title` names the vertical axis, if the name of the series does not. `labels` renames subjects in the legend.
@@ -101,7 +115,8 @@ def series(
     unit, factor = unit_of(name)
     title = title or series_title(name)
     means = rows.group_by("subject").agg(pl.col("value").abs().mean())
-    drawn = means.filter(pl.col("value") >= NEAR_ZERO * pl.col("value").max())
+    known = dict(means.filter(pl.col("value").is_not_nan()).iter_rows())
+    drawn = means.filter(pl.col("subject").is_in(known.keys() - quiet_subjects(known)))
     highest = set(drawn.sort("value", "subject", descending=[True, False])["subject"].head(limit))
     # in the order of the scenario, as in the charts of pages and of the studio
     names = [subject for subject in rows["subject"].unique(maintain_order=True) if subject in highest]

@@ -238,10 +238,10 @@ def _chart(run: Result, name: str, chart: str, title: str, columns: Columns, loa
     groups = dict(zip(run.flows["flow"], run.flows["group"], strict=True)) if not run.flows.is_empty() else {}
     wide = _wide(run, name)
     subjects = wide.columns[1:]
-    means = {subject: _mean(wide[subject]) for subject in subjects}
-    highest = max(means.values(), default=0.0)
+    means = {subject: mean for subject in subjects if (mean := _mean(wide[subject])) is not None}
     colours = _colours(subjects, run.colours)
-    quiet = {subject for subject in subjects if means[subject] < plots.NEAR_ZERO * highest}
+    # a line without a value as well
+    quiet = plots.quiet_subjects(means) | (set(subjects) - means.keys())
     dashes = _dashes(colours, run.colours, quiet)
     unit, factor = plots.unit_of(name)
     return {
@@ -501,11 +501,11 @@ def _wide(run: Result, name: str) -> polars.DataFrame:
     return wide.select("time_s", *order).select(pl.all().cast(pl.Float64).fill_null(float("nan")))
 
 
-def _mean(column: polars.Series) -> float:
-    """The mean magnitude of a column; 0 for a column without a value."""
+def _mean(column: polars.Series) -> float | None:
+    """The mean magnitude of a column; None for a column without a value."""
     values = column.to_numpy()
     known = values[~numpy.isnan(values)]
-    return float(numpy.abs(known).mean()) if known.size else 0.0
+    return float(numpy.abs(known).mean()) if known.size else None
 
 
 def _colours(subjects: Sequence[str], kept: Mapping[str, str]) -> dict[str, str]:

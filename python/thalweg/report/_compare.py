@@ -43,7 +43,7 @@ THROUGHPUT = """import math
 
 from thalweg.report import comparison
 
-groups = list(dict.fromkeys(group for _, run in runs for group in run.flows["group"]))
+groups = comparison.groups_of_flows(runs)
 bars = {
     name: [
         math.nan if (rate := run.get(f"flows.{group}.throughput")) is None else rate / 1e6 for group in groups
@@ -51,7 +51,7 @@ bars = {
     for name, run in runs
 }
 chart = plots.bars(
-    groups, bars, "throughput (Mbit/s)", colours=comparison.colours(runs), x="group of flows"
+    list(groups.values()), bars, "throughput (Mbit/s)", colours=comparison.colours(runs), x="group of flows"
 )
 chart.savefig("throughput.svg")
 """
@@ -120,6 +120,7 @@ def page(runs: Sequence[tuple[str, Result]]) -> str:
             for row in metrics(runs)
         ],
         metric_columns=columns,
+        schemes=_schemes(runs),
         throughput=throughput,
         scatter=ellipses,
         answering={name: name for name in panels},
@@ -148,6 +149,18 @@ def page(runs: Sequence[tuple[str, Result]]) -> str:
     )
 
 
+def _schemes(runs: Sequence[tuple[str, Result]]) -> dict[str, str]:
+    """What groups of flows run whose scheme differs, in a comparison of few runs: `reno in one, bbr in two`."""
+    groups = comparison.groups_of_flows(runs).keys() if len(runs) <= comparison.FEW else ()
+    return {
+        group: ", ".join(
+            f"{scheme} in {name}" for scheme, (name, _) in zip(schemes, runs, strict=True) if scheme
+        )
+        for group, schemes in comparison.schemes_that_differ(runs).items()
+        if group in groups
+    }
+
+
 def _load(runs: Sequence[tuple[str, Result]]) -> str:
     """Python that loads the runs, from the folder below which they are."""
     names = [name for name, _ in runs]
@@ -160,7 +173,7 @@ def _load(runs: Sequence[tuple[str, Result]]) -> str:
 
 def _throughput(runs: Sequence[tuple[str, Result]]) -> Drawing | None:
     """Mean throughput of each group of flows, one bar per run; None for no group or too many."""
-    groups = list(dict.fromkeys(group for _, run in runs for group in run.flows["group"].to_list()))
+    groups = comparison.groups_of_flows(runs)
     if not groups or len(groups) > 24:
         return None
     bars = {
@@ -171,7 +184,8 @@ def _throughput(runs: Sequence[tuple[str, Result]]) -> Drawing | None:
         for name, run in runs
     }
     colours = comparison.colours(runs)
-    chart = plots.bars(groups, bars, "throughput (Mbit/s)", colours=colours, x="group of flows")
+    labels = list(groups.values())
+    chart = plots.bars(labels, bars, "throughput (Mbit/s)", colours=colours, x="group of flows")
     return plots.svg(chart, "throughput-of-groups")
 
 

@@ -28,6 +28,9 @@ Named = tuple[str, "Result"]
 MAX_KEYS = 6
 """Maximum number of differences in a warning."""
 
+FEW = 4
+"""Maximum number of runs that a title or a sentence names."""
+
 DASHES: tuple[tuple[float, ...], ...] = ((), (7, 3), (2, 2), (9, 3, 2, 3))
 """Lengths of dashes and gaps in turn, in pixels, of the subjects of a series that a chart of several runs shows first."""
 
@@ -156,12 +159,17 @@ def differences(runs: Sequence[Named]) -> list[str]:
         changed = _changed_keys(first, other)
         if changed:
             more = f" and {len(changed) - MAX_KEYS} more" if len(changed) > MAX_KEYS else ""
-            warnings.append(
-                f"the scenario of {name} differs from that of {first_name} in {', '.join(changed[:MAX_KEYS])}{more}"
-            )
+            keys = ", ".join(key + _schemes_of(key, other, first) for key in changed[:MAX_KEYS])
+            warnings.append(f"the scenario of {name} differs from that of {first_name} in {keys}{more}")
         if not other.complete or not first.complete:
             warnings.append(f"{name if first.complete else first_name} was interrupted")
     return list(dict.fromkeys(warnings))
+
+
+def _schemes_of(key: str, one: Result, other: Result) -> str:
+    """The schemes that a key sets, ` (bbr, not reno)`, since flows keep their names; empty for a key of something else."""
+    given = [_written(run, key) for run in (one, other)]
+    return f" ({', not '.join(map(str, given))})" if key.endswith(".scheme") and all(given) else ""
 
 
 def metrics(runs: Sequence[Named]) -> list[dict[str, Any]]:
@@ -209,17 +217,17 @@ class RunLine:
     """Which run, from 0."""
     subject: str
     label: str
-    """The name of the run, and of the subject if the chart shows several of one run."""
+    """The names of the run and of the subject, with the scheme of a flow that has another one in another run."""
     colour: str
     """That of the run."""
     dash: tuple[float, ...]
     """That of the subject."""
     shown: bool
-    """The subject is among the first by its mean, and not near zero in this run."""
+    """The subject is among the first by its mean, and not near zero in this run unless it is a flow."""
 
 
 def lines(runs: Sequence[Named], series: str) -> list[RunLine]:
-    """The lines of a series in several runs: a colour per run, a kind of line per subject.
+    """The lines of a series in several runs: a colour per run, a kind of line per subject, in the order of the scenarios.
 
     The subjects with the largest means are shown, as many as there are kinds of lines.
     """
@@ -228,32 +236,73 @@ def lines(runs: Sequence[Named], series: str) -> list[RunLine]:
     means: list[dict[str, float]] = []
     for _, run in runs:
         rows = run.series.filter((pl.col("series") == series) & pl.col("value").is_not_nan())
-        found = rows.group_by("subject").agg(pl.col("value").abs().mean())
+        found = rows.group_by("subject", maintain_order=True).agg(pl.col("value").abs().mean())
         means.append(dict(found.drop_nulls().iter_rows()))
-    subjects = {subject for table in means for subject in table}
-    order = sorted(subjects, key=lambda subject: (-max(table.get(subject, 0.0) for table in means), subject))
-    highest = [max(table.values(), default=0.0) for table in means]
+    order = list(dict.fromkeys(subject for table in means for subject in table))
+    largest = sorted(order, key=lambda subject: -max(table.get(subject, 0.0) for table in means))
+    quiet = [plots.quiet_subjects(table) for table in means]
     shown = {
         (number, subject)
         for number, table in enumerate(means)
-        for subject in order[: len(DASHES)]
-        if subject in table and table[subject] >= plots.NEAR_ZERO * highest[number]
+        for subject in largest[: len(DASHES)]
+        if subject in table and subject not in quiet[number]
     }
-    alone = len({subject for _, subject in shown}) <= 1
+    first = {subject for _, subject in shown}
+    # the subjects that are shown have the first kinds of lines
+    places = sorted(order, key=lambda subject: subject not in first)
     given = colours(runs)
+    schemes = schemes_that_differ(runs)
     return [
         RunLine(
             number,
             subject,
-            name if alone and (number, subject) in shown else f"{name}: {plots.subject_name(subject)}",
+            f"{name}: {_with_scheme(subject, schemes, number, name)}",
             given[number],
             DASHES[place % len(DASHES)],
             (number, subject) in shown,
         )
-        for place, subject in enumerate(order)
+        for place, subject in enumerate(places)
         for number, (name, _) in enumerate(runs)
         if subject in means[number]
     ]
+
+
+def schemes_that_differ(runs: Sequence[Named]) -> dict[str, list[str | None]]:
+    """The scheme of each run, by flow and by group of flows, of those that do not have the same one in all runs.
+
+    A flow is called by its entry in the scenario, whatever it runs: `reno` runs BBR where only its scheme was changed.
+    """
+    tables: list[dict[str, str]] = [
+        {
+            name: scheme
+            for column in ("group", "flow")
+            for name, scheme in zip(run.flows[column], run.flows["scheme"], strict=True)
+        }
+        for _, run in runs
+    ]
+    names = dict.fromkeys(name for table in tables for name in table)
+    found = {name: [table.get(name) for table in tables] for name in names}
+    return {name: schemes for name, schemes in found.items() if len({*schemes} - {None}) > 1}
+
+
+def _with_scheme(subject: str, schemes: Mapping[str, list[str | None]], number: int, run: str) -> str:
+    """The name of a subject, with the scheme of a flow that has another one in another run: `reno (bbr)`.
+
+    Not where the name of the run says it.
+    """
+    name = plots.subject_name(subject)
+    of_flow = subject.startswith(("flow.", "receiver."))
+    scheme = schemes[flow][number] if of_flow and (flow := name.partition("@")[0]) in schemes else None
+    return name if scheme is None or re.search(rf"\b{re.escape(scheme)}\b", run) else f"{name} ({scheme})"
+
+
+def groups_of_flows(runs: Sequence[Named]) -> dict[str, str]:
+    """The groups of flows of the runs, each with its label: its schemes too, if they differ, `reno (reno, bbr)`."""
+    schemes = schemes_that_differ(runs)
+    return {
+        group: f"{group} ({', '.join(filter(None, schemes[group]))})" if group in schemes else group
+        for group in dict.fromkeys(group for _, run in runs for group in run.flows["group"])
+    }
 
 
 def overlay(runs: Sequence[Named], series: str) -> Figure:
@@ -307,7 +356,7 @@ def question(runs: Sequence[Named]) -> str:
     """What is compared, as a title: the names of a few runs, or how many there are."""
     given = [name for name, _ in runs]
     short = " and ".join([", ".join(given[:-1]), given[-1]] if len(given) > 1 else given)
-    return f"{short} compared" if len(given) <= 4 and len(short) <= 80 else f"{len(given)} runs compared"
+    return f"{short} compared" if len(given) <= FEW and len(short) <= 80 else f"{len(given)} runs compared"
 
 
 def by_scenario(runs: Sequence[Named]) -> dict[str, list[Result]]:
