@@ -14,6 +14,8 @@ from thalweg import catalogue, report
 from thalweg.cli import call
 from thalweg.report import columns, sweep_rows
 from thalweg.report._topology import rate_text
+from thalweg.report.columns import FLOWS, flows_shown, table_rows
+from thalweg.report.numbers import number
 
 HEADINGS = [(table, one.key, one.heading) for table, shown in columns.TABLES.items() for one in shown]
 
@@ -98,7 +100,7 @@ def test_every_fact_of_a_page_and_every_heading_of_a_sweep_is_explained(tmp_path
     words = printed(report.write(tmp_path / "study").read_text(encoding="utf-8"))
     of_run = printed(report.write(run.folder).read_text(encoding="utf-8"))
     assert {"points", "seeds", "distinct runs", "packet-hops"} <= words
-    assert {"fullest link", "worst receiver", "throughput, all flows", "fairness"} <= of_run
+    assert {"fullest link", "slowest receiver", "throughput, all flows", "fairness"} <= of_run
     assert any(word.startswith("completion time, short") for word in of_run)
     keys = done.keys
     metrics = sweep_rows.key_metrics(run)
@@ -114,16 +116,78 @@ def test_every_fact_of_a_page_and_every_heading_of_a_sweep_is_explained(tmp_path
         assert asked(capsys, "metrics", word)["metrics"], word
 
 
-def test_a_page_of_a_group_names_its_worst_receiver(tmp_path) -> None:
+def test_a_page_of_a_group_names_its_slowest_receiver(tmp_path) -> None:
     slow = SWEPT.replace('{ name = "far", ends = ["r0", "far"], like = "up" }', SLOW)
     run = tw.Scenario.from_toml(slow[: slow.index("[sweep]")]).run()
     run.save(tmp_path)
     page = report.write(tmp_path).read_text(encoding="utf-8")
     receivers = run.receivers.filter(run.receivers["flow"] == "video").sort("throughput_bps")
     assert receivers["node"].to_list() == ["far", "near"]
-    goodput = rate_text(receivers["goodput_bps"][0])
-    shown = f"<dt>worst receiver</dt><dd>far <small>goodput {goodput}; the slowest of 2 receivers of video</small>"
-    assert shown in page
+    goodput, best = (rate_text(goodput) for goodput in receivers["goodput_bps"])
+    said = f"far <small>goodput {goodput}; the best of 2 receivers of video has {best}</small>"
+    assert f"<dt>slowest receiver</dt><dd>{said}" in page
+
+
+ALIKE = """
+title = "Equal receivers, and one that waits"
+duration = "4 s"
+[topology]
+kind = "custom"
+links = [
+  { name = "up", ends = ["source", "r0"], rate = "10 Mbit/s", delay = "1 ms", buffer = "50 packets" },
+  { name = "near", ends = ["r0", "near"], like = "up" },
+  { name = "far", ends = ["r0", "far"], like = "up" },
+  { name = "last", ends = ["r0", "last"], rate = "LAST", delay = "1 ms", buffer = "50 packets" },
+]
+[[flows]]
+name = "video"
+source = { kind = "constant", rate = "1 Mbit/s" }
+from = "source"
+to = ["near", "far", "last"]
+[[flows]]
+name = "call"
+source = { kind = "constant", rate = "100 kbit/s" }
+from = "source"
+to = "last"
+"""
+
+
+@pytest.mark.parametrize(
+    ("rate", "slowest", "waits"),
+    # at 1.2 Mbit/s the packets of both flows wait, but all arrive
+    [("10 Mbit/s", "all alike", False), ("1.2 Mbit/s", "all alike", True), ("0.9 Mbit/s", "last", True)],
+)
+def test_receivers_that_are_as_slow_as_the_slowest_are_not_called_the_worst(
+    rate, slowest, waits, tmp_path
+) -> None:
+    run = tw.Scenario.from_toml(ALIKE.replace("LAST", rate)).run()
+    run.save(tmp_path)
+    page = report.write(tmp_path).read_text(encoding="utf-8")
+    assert f"<dt>slowest receiver</dt><dd>{slowest} <small>goodput " in page
+    assert ("<dt>longest queueing</dt><dd>last <small>" in page) is waits
+    rows = flows_shown(run).to_dicts()
+    receivers = run.receivers.filter(run.receivers["flow"] == "video").sort("throughput_bps")[
+        "throughput_bps"
+    ]
+    assert (receivers[0] < 0.99 * receivers[-1]) is (slowest == "last")
+    assert [row["worst_receiver"] for row in rows] == [slowest, None]
+    assert rows[1]["throughput_worst_bps"] is None, "a flow with one receiver has no worst one"
+    shown = dict(table_rows(flows_shown(run), FLOWS)[0])
+    assert (shown.get("queueing_delay_worst_s") == "queueing, longest (ms)") is waits
+
+
+def test_a_page_says_which_flows_are_fair_to_each_other(tmp_path) -> None:
+    flows = [tw.Flow(name=name, scheme="reno", start=start) for name, start in (("a", "0 s"), ("b", "3 s"))]
+    flows.append(tw.Flow(name="short", scheme="cubic", size="20 kB"))
+    flows.append(tw.Flow(name="call", source={"kind": "constant", "rate": "100 kbit/s"}))
+    network = tw.Dumbbell(bottleneck=tw.Link(rate="10 Mbit/s", delay="10 ms"))
+    run = tw.Scenario(duration="8 s", warmup="1 s", topology=network, flows=flows).run()
+    run.save(tmp_path)
+    page = html.unescape(report.write(tmp_path).read_text(encoding="utf-8"))
+    goodputs = run.flows.filter(run.flows["flow"].is_in(["a", "b"]))["active_goodput_bps"]
+    index = goodputs.sum() ** 2 / (2 * (goodputs**2).sum())
+    scope = "Jain's index of the goodputs of a, b, each while active, after the warm-up"
+    assert f"<dt>fairness</dt><dd>{number(index)} <small>{scope}</small>" in page
 
 
 SLOW = '{ name = "far", ends = ["r0", "far"], rate = "1 Mbit/s", delay = "1 ms", buffer = "20 packets" }'

@@ -299,7 +299,7 @@ def _print_flows(result: Result, *, full: bool) -> None:
     """Groups and flows: of many flows the groups only, of few flows the groups that have several."""
     import polars
 
-    from ..report.columns import first_of, table_rows
+    from ..report.columns import first_of, flows_shown, table_rows
 
     flows, groups = result.flows, result.groups
     grouped = groups.height < flows.height
@@ -320,7 +320,7 @@ def _print_flows(result: Result, *, full: bool) -> None:
         count = f"{flows.height:,}".replace(",", "\u202f")
         console().print(f"{count} flows: flows.parquet has each, `--full` prints all", style="dim")
         return
-    columns, rows = table_rows(flows, "flows", full=full)
+    columns, rows = table_rows(flows_shown(result), "flows", full=full)
     print_table(
         f"{result.heading}: flows",
         columns,

@@ -17,7 +17,9 @@ from .columns import (
     drops_by_reason,
     drops_text,
     expected_text,
+    flows_shown,
     known,
+    slowest_receivers,
     table_rows,
     unit_of,
 )
@@ -193,7 +195,9 @@ def overview(run: Result) -> list[tuple[str, str, str]]:
     )
     rows = []
     if fullest:
-        rows.append(("fullest link", f"{100 * (fullest['utilisation'] or 0):.1f} %", fullest["link"]))
+        direction = ", backward" * (fullest["direction"] == "backward")
+        used = f"{100 * (fullest['utilisation'] or 0):.1f} %"
+        rows.append(("fullest link", used, f"{fullest['link']}{direction}"))
     total = run.get("flows.throughput")
     span = time_text(run.get("run.measured") or 0.0)
     consumers = not run.flows.is_empty() and bool((run.flows["transport"] == "ndn").all())
@@ -204,10 +208,10 @@ def overview(run: Result) -> list[tuple[str, str, str]]:
             f"bits received over {span}",
         )
     )
-    rows += _worst_receiver(run)
+    rows += _extreme_receivers(run)
     fairness = run.get("flows.fairness")
     if fairness is not None:
-        rows.append(("fairness", number(fairness), "Jain's index"))
+        rows.append(("fairness", number(fairness), _scope_of_fairness(run)))
     rows += [
         (
             f"completion time, {group['group']}",
@@ -225,8 +229,7 @@ def overview(run: Result) -> list[tuple[str, str, str]]:
             "dropped packets",
             cell(sum(by_reason.values())),
             f"{'on links and at nodes' if at_nodes else 'on all links'}"
-            f"{', after the warm-up' if has_warmup(run) else ''}"
-            + (f"; by reason: {reasons}" if reasons else ""),
+            f"{_after_warmup(run)}" + (f"; by reason: {reasons}" if reasons else ""),
         )
     )
     rows.append(("trace hash", run.trace_hash, ""))
@@ -239,23 +242,51 @@ def drops_at_nodes(run: Result) -> int:
     return sum(by_reason.get(reason, 0) for reason in ("no_route", "hop_limit"))
 
 
-def _worst_receiver(run: Result) -> list[tuple[str, str, str]]:
-    """The fact about the receiver with the lowest throughput, of flows that have several; empty without one."""
+NAMED = 4
+"""Maximum number of flows or receivers that a fact names."""
+
+
+def _scope_of_fairness(run: Result) -> str:
+    """What the index of all flows is over: which flows, which of their rates, and which time."""
+    import polars as pl
+
+    finite = {flow["name"] for flow in run.plan.get("flows", []) if flow.get("size") is not None}
+    flows = run.flows.filter(
+        (pl.col("scheme") != "") & ~pl.col("flow").is_in(finite) & pl.col("active_goodput_bps").is_not_null()
+    )["flow"].to_list()
+    which = f"{', '.join(flows)}" if len(flows) <= NAMED else f"{len(flows)} flows with a scheme"
+    return f"Jain's index of the goodputs of {which}, each while active{_after_warmup(run)}"
+
+
+def _after_warmup(run: Result) -> str:
+    return ", after the warm-up" * has_warmup(run)
+
+
+def _extreme_receivers(run: Result) -> list[tuple[str, str, str]]:
+    """The slowest receivers of the flow that has the slowest one, and the receiver with the longest queueing if they differ.
+
+    Empty if no flow has several receivers.
+    """
     import polars as pl
 
     several = pl.len().over("flow") > 1
     rows = run.receivers.filter(several & pl.col("throughput_bps").is_not_null())
     if rows.is_empty():
         return []
-    worst = rows.sort("throughput_bps", "goodput_bps", maintain_order=True).row(0, named=True)
-    count = rows.filter(pl.col("flow") == worst["flow"]).height
-    return [
-        (
-            "worst receiver",
-            worst["node"],
-            f"goodput {rate_text(worst['goodput_bps'])}; the slowest of {count} receivers of {worst['flow']}",
-        )
-    ]
+    flow = rows.sort("throughput_bps", "goodput_bps", maintain_order=True)["flow"][0]
+    alike, count = slowest_receivers(run, flow)
+    goodput = f"goodput {rate_text(alike[0]['goodput_bps'])}"
+    best = rate_text(max(rows.filter(pl.col("flow") == flow)["goodput_bps"].to_list()))
+    of_all = f"of {count} receivers of {flow}"
+    names = [row["node"] for row in alike[:NAMED]] + [f"{len(alike) - NAMED} more"] * (len(alike) > NAMED)
+    slowest = "all alike" if len(alike) == count else ", ".join(names)
+    facts = [("slowest receiver", slowest, f"{goodput}; the best {of_all} has {best}")]
+    waits = rows.filter((pl.col("flow") == flow) & pl.col("queueing_delay_s").is_not_null())
+    waits = waits.sort("queueing_delay_s", descending=True, maintain_order=True)
+    texts = [time_text(wait) for wait in waits["queueing_delay_s"]]
+    if len(set(texts)) > 1:
+        facts.append(("longest queueing", waits["node"][0], f"{texts[0]} in the mean, the longest {of_all}"))
+    return facts
 
 
 def expectations(run: Result) -> list[Content]:
@@ -268,7 +299,7 @@ def expectations(run: Result) -> list[Content]:
 
 def flows_table(run: Result) -> Content:
     """The table of flows."""
-    return _listed(run.flows, "flows")
+    return _listed(flows_shown(run), "flows")
 
 
 def _measured(row: dict[str, Any]) -> str:

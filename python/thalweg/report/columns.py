@@ -73,9 +73,12 @@ def first_of(table: str) -> list[str]:
 
 
 OF_WORST_RECEIVER = {
-    *("worst_receiver", "throughput_worst_bps", "loss_ratio_worst", "queueing_delay_worst_s")
+    "worst_receiver": "",
+    "throughput_worst_bps": "throughput_bps",
+    "loss_ratio_worst": "loss_ratio",
+    "queueing_delay_worst_s": "queueing_delay_s",
 }
-"""Columns that say something of flows with several receivers only."""
+"""Columns that say something of flows with several receivers only, each with the mean over the receivers."""
 
 SPREAD_OF_TRANSFERS = {"fct_p50", "fct_p95", "fct_p99"}
 """Columns that say something of several transfers only."""
@@ -147,6 +150,43 @@ def expected_text(key: str, expected: str) -> str:
     if unit != "%":
         return expected
     return BARE_NUMBER.sub(lambda found: f"{number(float(found[0]) * factor, 6)} %", expected)
+
+
+ALIKE = 0.01
+"""Share by which throughputs of receivers differ that are called alike: a packet may be under way to one of them."""
+
+
+def flows_shown(run: Result, limit: int | None = None) -> polars.DataFrame:
+    """The first flows of a run as tables print them: a flow with one receiver has no worst one.
+
+    Where several receivers are as slow as the slowest one, it is `far and 2 more`, and `all alike` if all are.
+    """
+    import polars as pl
+
+    flows = run.flows.slice(0, limit)
+    several = set(flows.filter(pl.col("receivers") > 1)["flow"])
+    slowest = {flow: slowest_receivers(run, flow) for flow in several}
+
+    def words(flow: str) -> str | None:
+        alike, count = slowest.get(flow, ([], 0))
+        more = f" and {len(alike) - 1} more" if len(alike) > 1 else ""
+        return None if not alike else "all alike" if len(alike) == count else f"{alike[0]['node']}{more}"
+
+    return flows.with_columns(
+        pl.when(pl.col("receivers") > 1).then(pl.col(column))
+        for column in OF_WORST_RECEIVER
+        if column in flows
+    ).with_columns(worst_receiver=pl.Series([words(flow) for flow in flows["flow"]], dtype=pl.String))
+
+
+def slowest_receivers(run: Result, flow: str) -> tuple[list[dict[str, Any]], int]:
+    """The receivers of a flow that are as slow as the slowest one, except for a share of `ALIKE`, and the number of all."""
+    import polars as pl
+
+    rows = run.receivers.filter((pl.col("flow") == flow) & pl.col("throughput_bps").is_not_null())
+    listed = rows.sort("throughput_bps", "goodput_bps", maintain_order=True).to_dicts()
+    alike = [row for row in listed if row["throughput_bps"] * (1 - ALIKE) <= listed[0]["throughput_bps"]]
+    return alike, len(listed)
 
 
 def columns_shown(frame: polars.DataFrame, table: str, *, full: bool = True) -> list[Column]:
@@ -243,8 +283,11 @@ def _has_information(frame: polars.DataFrame, shown: Column) -> bool:
         other = frame[SAME_AS[name]]
         return bool(((frame[name] - other).abs() > 1e-3 * other.abs()).any())
     if name in OF_WORST_RECEIVER:
-        lower = frame["throughput_worst_bps"] < frame["throughput_bps"]
-        return bool(lower.fill_null(value=False).any())
+        return any(
+            (frame[worst] != frame[mean]).fill_null(value=False).any()
+            for worst, mean in OF_WORST_RECEIVER.items()
+            if mean in frame.columns and worst in frame.columns
+        )
     if name == "direction":
         return bool((column != "forward").any())
     if name in SPREAD_OF_TRANSFERS and "completions" in frame.columns:

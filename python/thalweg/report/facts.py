@@ -21,10 +21,14 @@ FACTS: dict[str, tuple[str, str]] = {
         "sum of the throughputs of all flows over the measured time, headers included; "
         "with several receivers, the mean over them",
     ),
-    "worst receiver": (
+    "slowest receiver": (
         "",
-        "the receiver with the lowest throughput of a flow that has several, with its goodput: "
-        "payload that arrived there for the first time, per second of the measured time",
+        "the receivers with the lowest throughput of a flow that has several, and those within 1 % of it, with their "
+        "goodput: payload that arrived there for the first time, per second of the measured time; none if all are alike",
+    ),
+    "longest queueing": (
+        "",
+        "the receiver of the same flow whose packets waited longest in queues on average, if receivers differ",
     ),
     "fairness": (
         "",

@@ -22,7 +22,7 @@ from ..errors import ResultError, ScenarioError
 from ..event_labels import event_marks
 from ..report import _charts, is_sweep
 from ..report._page import cell as cell_text
-from ..report.columns import known, table_rows, unit_of
+from ..report.columns import flows_shown, known, table_rows, unit_of
 from ..report.numbers import number
 from ..report.sweep_rows import key_metrics
 from ..result import Result
@@ -291,7 +291,7 @@ class RunActivity(Activity):
         # the rate first: it is what most runs are about
         recorded = sorted(run.series["series"].unique(), key=lambda name: (name != "rate", name))
         titles = {name: run.title_of(name) for name in recorded}
-        columns, rows = table_rows(run.flows.head(MAX_FLOWS), "flows")
+        columns, rows = table_rows(flows_shown(run, MAX_FLOWS), "flows")
         return {
             "data": str(_charts.data(run, titles, event_marks(run.plan))) if recorded else None,
             "flows": {

@@ -194,13 +194,13 @@ pub const METRICS: &[Metric] = metrics! {
         "queueing_delay_p50_s" ["s" as "ms"] at "receiver": "median of these sums over all packets. The p-th percentile is the smallest value that p % of the packets do not exceed (nearest rank; RFC 2330 §11.3); it is exact to 0.4 % of its value plus 0.5 µs. Empty for plans with more than 10 000 receivers, unless record.distributions is true", shown 5 "queueing p50" in_full, groups 6 "queueing p50" in_full;
         "queueing_delay_p95_s" ["s" as "ms"] at "receiver": "95th percentile", shown 5 "queueing p95" rank 17, groups 6 "queueing p95" rank 12;
         "queueing_delay_p99_s" ["s" as "ms"] at "receiver": "99th percentile", shown 5 "queueing p99" in_full, groups 6 "queueing p99" in_full;
-        "worst_receiver" [""] at "receiver": "node of the receiver with the lowest throughput; among equals of the one that lost most, then of the first; empty for a consumer", shown 2 "worst receiver" rank 8;
-        "throughput_worst_bps" ["bps" as "Mbit/s"] at "receiver": "lowest throughput_bps of its receivers; the worst of each measure may be another receiver's", shown 2 "throughput, worst" rank 12;
+        "worst_receiver" [""] at "receiver": "node of the receiver with the lowest throughput; among equals of the one that lost most, then of the first; empty for a consumer", shown 2 "slowest receiver" rank 8;
+        "throughput_worst_bps" ["bps" as "Mbit/s"] at "receiver": "lowest throughput_bps of its receivers; the worst of each measure may be another receiver's", shown 2 "throughput, lowest" rank 12;
         "throughput_best_bps" ["bps" as "Mbit/s"] at "receiver": "highest throughput_bps of its receivers";
         "goodput_worst_bps" ["bps" as "Mbit/s"] at "receiver": "lowest goodput_bps of its receivers";
-        "loss_ratio_worst" ["1" as "%"] at "receiver": "highest loss_ratio of its receivers", shown 2 "loss, worst" rank 13;
+        "loss_ratio_worst" ["1" as "%"] at "receiver": "highest loss_ratio of its receivers", shown 2 "loss, highest" rank 13;
         "owd_worst_s" ["s" as "ms"] at "receiver": "highest owd_s of its receivers";
-        "queueing_delay_worst_s" ["s" as "ms"] at "receiver": "highest queueing_delay_s of its receivers", shown 2 "queueing, worst";
+        "queueing_delay_worst_s" ["s" as "ms"] at "receiver": "highest queueing_delay_s of its receivers", shown 2 "queueing, longest";
         "fct_s" ["s" as "s"] at "sender": "flow completion time: from the start of a finite transfer, handshake included, to completed_s; completed_s of the receivers says when the last byte arrived, one one-way delay earlier", shown 11 "completed in" rank 3, groups 5 "FCT mean" rank 6;
         "frames_dropped" ["frames"] at "sender": "video frames that the sender dropped because they had waited too long; the receivers count them as lost", shown 10 "dropped by the sender" unless_zero;
         "frames_played" ["frames"] at "receiver": "frames that its receivers played and could show, summed over receivers", shown 9 "frames played";
