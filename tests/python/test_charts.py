@@ -251,6 +251,24 @@ def test_utilisation_has_one_scale_in_tables_and_charts() -> None:
     assert axes.lines[0].get_ydata().tolist() == [25, 50]
 
 
+def test_the_kinds_of_lines_of_a_figure_stay_apart() -> None:
+    from matplotlib.figure import Figure
+
+    from thalweg.report._panels import panels
+
+    figure = Figure()
+    axes = figure.subplots()
+    for style in ("-", "--", ":", (0, (9.0, 3.0))):
+        axes.plot([0.0, 1.0], [0.0, 1.0], linestyle=style)
+    axes.axhline(0.5, linestyle=":")
+    (panel,) = panels(figure)
+    solid, dashed, dotted, given, rule = [part["dash"] for part in panel["parts"]]
+    assert solid == []
+    assert dashed[0] > dotted[0] > 0
+    assert given == [9.0, 3.0]
+    assert rule == dotted
+
+
 def test_lines_that_are_not_shown_at_first_make_no_dashes() -> None:
     from thalweg.report._charts import _dashes
 

@@ -48,3 +48,29 @@ export function extent(sorted: readonly Float64Array[]): [number, number] {
   const bottom = low >= 0 && low - room < 0.25 * (high - low) ? 0 : low - room;
   return [bottom, high + room];
 }
+
+/** A label beside a mark. */
+export interface MarkLabel {
+  /** The middle of the upright label. */
+  readonly x: number;
+  readonly words: string;
+}
+
+/**
+ * Labels to the right of marks at ascending `places`, each `wide`; to the left of a mark that is too near to the `end`. Of marks
+ * that are too near to each other the first one has a label, with the number of the others: `link down +2`.
+ */
+export function labelsOf(places: readonly number[], words: readonly string[], wide: number, end: number): MarkLabel[] {
+  const found: { x: number; words: string; more: number }[] = [];
+  let from = -Infinity;
+  places.forEach((place, index) => {
+    const last = found[found.length - 1];
+    const x = place + wide > end ? place - wide / 2 : place + wide / 2;
+    if (last && x - wide / 2 < from) last.more++;
+    else {
+      found.push({ x, words: words[index]!, more: 0 });
+      from = x + wide / 2;
+    }
+  });
+  return found.map(({ x, words, more }) => ({ x, words: more > 0 ? `${words} +${more}` : words }));
+}

@@ -20,7 +20,8 @@ export interface Part {
   readonly label: string;
   readonly colour: string;
   readonly width: number;
-  readonly dash: boolean;
+  /** Lengths of dashes and gaps in turn, in widths of the line; empty for a solid one. */
+  readonly dash: readonly number[];
   readonly marker: boolean;
   /** Of a band. */
   readonly opacity: number;
@@ -64,13 +65,30 @@ export async function readPanels(text: string): Promise<PanelFigure[]> {
   return header.figures;
 }
 
-/** Labels of a figure's legend with their colours, in order. */
-export function legendOf(figure: PanelFigure): { label: string; colour: string; mark: boolean }[] {
-  const found = new Map<string, { label: string; colour: string; mark: boolean }>();
+/** What a legend says of a line: its name and its sign. */
+export interface LegendEntry {
+  readonly label: string;
+  readonly colour: string;
+  readonly dash: readonly number[];
+  readonly mark: boolean;
+}
+
+/** The legend of a figure, in order. */
+export function legendOf(figure: PanelFigure): LegendEntry[] {
+  const found = new Map<string, LegendEntry>();
   for (const panel of figure.panels) {
-    for (const { label, colour, kind } of panel.parts) if (label && !found.has(label)) found.set(label, { label, colour, mark: kind === "mark" });
+    for (const part of panel.parts) {
+      const { label, colour, kind } = part;
+      if (label && !found.has(label)) found.set(label, { label, colour, dash: dashOf(part), mark: kind === "mark" });
+    }
   }
   return [...found.values()];
+}
+
+/** Dashes of a part in pixels. Records of earlier versions only say that there are some. */
+function dashOf({ dash, width }: Part): number[] {
+  if (!Array.isArray(dash)) return dash ? [4, 3] : [];
+  return dash.map((length) => 1.5 * length * Math.max(width, 1));
 }
 
 /**
@@ -197,11 +215,11 @@ export function panelScene(figure: PanelFigure, panel: Panel, range: readonly [n
       case "rule": {
         const upright = !Number.isNaN(part.x[0]!);
         const at = upright ? x(part.x[0]!) : y(part.y[0]!);
-        if (upright ? inside(part.x[0]!) : at >= TOP && at <= bottom) line(upright ? [at, TOP, at, bottom] : [LEFT, at, right, at], part.colour, part.width, part.dash ? DASH : []);
+        if (upright ? inside(part.x[0]!) : at >= TOP && at <= bottom) line(upright ? [at, TOP, at, bottom] : [LEFT, at, right, at], part.colour, part.width, dashOf(part));
         break;
       }
       case "line":
-        if (part.width > 0) for (const run of runsOf(part, x, y, [LEFT, right, TOP, bottom])) if (run.length > 2) line(run, part.colour, part.width, part.dash ? DASH : []);
+        if (part.width > 0) for (const run of runsOf(part, x, y, [LEFT, right, TOP, bottom])) if (run.length > 2) line(run, part.colour, part.width, dashOf(part));
         if (part.marker) for (const [px, py] of pointsOf(part, x, y, range, panel.y.range)) {
           // a point that no line leads to is found by its size
           const half = part.width > 0 ? 2 : 4;
@@ -226,7 +244,6 @@ export function panelScene(figure: PanelFigure, panel: Panel, range: readonly [n
 }
 
 const SHADE = "#eef1f4";
-const DASH = [4, 3];
 /** Rows of a label below the axis. */
 const LABEL_ROWS = 3;
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { alone, extent, isZero, padded, present } from "../src/drawing";
+import { alone, extent, isZero, labelsOf, padded, present } from "../src/drawing";
 import { Envelope } from "../src/envelope";
 
 const NONE = NaN;
@@ -55,3 +55,18 @@ describe("what a line needs to be drawn", () => {
   });
 });
 
+
+describe("labels of marks", () => {
+  test("each is to the right of its mark, and of its neighbour's label", () => {
+    expect(labelsOf([10, 40], ["down", "up"], 12, 100)).toEqual([{ x: 16, words: "down" }, { x: 46, words: "up" }]);
+  });
+
+  test("marks that are too near to have labels of their own are counted in that of the first", () => {
+    expect(labelsOf([10, 12, 20, 30], ["rate", "loss", "down", "up"], 12, 100)).toEqual([{ x: 16, words: "rate +2" }, { x: 36, words: "up" }]);
+  });
+
+  test("at the right edge a label is to the left of its mark, unless another is there", () => {
+    expect(labelsOf([95], ["up"], 12, 100)).toEqual([{ x: 89, words: "up" }]);
+    expect(labelsOf([86, 95], ["down", "up"], 12, 100)).toEqual([{ x: 92, words: "down +1" }]);
+  });
+});

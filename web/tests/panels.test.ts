@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { panelScene, readingAt, type Panel, type PanelFigure, type Part } from "../src/panels";
+import { legendOf, panelScene, readingAt, type Panel, type PanelFigure, type Part } from "../src/panels";
 
 const none = new Float64Array();
-const part = (more: Partial<Part>): Part => ({ kind: "line", label: "", colour: "#3878c7", width: 1, dash: false, marker: true, opacity: 1, along: "x", x: none, y: none, low: none, high: none, ...more });
+const part = (more: Partial<Part>): Part => ({ kind: "line", label: "", colour: "#3878c7", width: 1, dash: [], marker: true, opacity: 1, along: "x", x: none, y: none, low: none, high: none, ...more });
 const of = (...values: number[]) => Float64Array.from(values);
 
 /** Means of 10 and 400 ms on a logarithmic axis; the interval of the second begins below zero and ends above the axis. */
@@ -64,4 +64,15 @@ test("turned words that would run into each other leave some out", () => {
   const places = many.map((one) => one.x);
   expect(many.length).toBeGreaterThan(10);
   expect(Math.min(...places.slice(1).map((place, at) => place - places[at]!))).toBeGreaterThan(10.5);
+});
+
+test("dotted and dashed lines differ in the panel and in the legend, as in the figure", () => {
+  const dashes = { solid: [], dotted: [1, 1.65], dashed: [3.7, 1.6] };
+  const parts = Object.entries(dashes).map(([label, dash], at) => part({ label, dash, marker: false, x: of(0, 3), y: of(10 + at, 10 + at) }));
+  const styled: Panel = { ...panel, parts: [...parts, part({ kind: "rule", dash: dashes.dotted, x: of(NaN), y: of(50) })] };
+  const legend = legendOf({ ...figure, panels: [styled] });
+  expect(new Set(legend.map(({ dash }) => dash.join(" "))).size).toBe(3);
+  const drawn = panelScene({ ...figure, panels: [styled] }, styled, styled.x.range, () => true, 400).primitives;
+  const lines = drawn.flatMap((one) => (one.kind === "line" && one.points.length === 4 && one.width === 1 ? [one.dash] : []));
+  expect(lines).toEqual([...legend.map(({ dash }) => dash), legend[1]!.dash]);
 });

@@ -200,11 +200,18 @@ def _line(line: Line2D, label: str) -> dict[str, Any]:
         "label": label,
         "colour": _hex(colour),
         "width": float(line.get_linewidth()) if joined else 0.0,
-        "dash": joined and style not in ("-", "solid"),
+        "dash": _dash(line) if joined else [],
         "marker": marker not in (None, "None", "", " "),
         "x": x,
         "y": y,
     }
+
+
+def _dash(line: Line2D) -> list[float]:
+    """Lengths of dashes and gaps in turn, in widths of the line; empty for a solid one."""
+    # no method gives the lengths
+    _, lengths = vars(line)["_unscaled_dash_pattern"]
+    return [float(length) for length in lengths or ()]
 
 
 def _rule(line: Line2D) -> dict[str, Any]:
@@ -216,8 +223,7 @@ def _rule(line: Line2D) -> dict[str, Any]:
         where = {"x": x[:1], "y": [None]}
     else:
         raise UnknownPartError
-    dash = line.get_linestyle() not in ("-", "solid")
-    shape = {"width": float(line.get_linewidth()), "dash": dash, "colour": _hex(line.get_color())}
+    shape = {"width": float(line.get_linewidth()), "dash": _dash(line), "colour": _hex(line.get_color())}
     return {"kind": "rule", "label": _label(line.get_label()), **shape, **where}
 
 
