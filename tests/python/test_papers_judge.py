@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import re
+import tomllib
+from pathlib import Path
 
 import pytest
 
 from thalweg.report.claims import check_texts
 from thalweg_papers import _claims, _judge, _mutants
 from thalweg_papers._base import Experiment, ExperimentKey, Measure, Quantity, Samples, Scale
+from thalweg_papers.mca import rule_measures
 
 
 class Key(ExperimentKey):
@@ -297,3 +301,18 @@ def test_a_row_of_no_scheme_is_judged_and_has_no_mutants(evidence):
     assert first["mutants"]["killed"] == 2
     assert second["verdict"] == "reproduced"
     assert "mutants" not in second
+
+
+def test_no_check_of_a_paper_has_a_limit_that_nobody_can_read() -> None:
+    files = list(Path(_claims.__file__).parent.glob("*/claims.toml"))
+    rows = [row for file in files for row in tomllib.loads(file.read_text(encoding="utf-8"))["claim"]]
+    checks = [(row["id"], check) for row in rows for check in row.get("accept", ())]
+    assert len(checks) > 100
+    assert not [one for one in checks if re.search(r"\b0\.0000", one[1])]
+
+
+def test_a_number_per_burst_has_its_unit_once() -> None:
+    unit = rule_measures.UNITS["indications_per_burst"]
+    row = claim("R", accept=("indications_per_burst in 1..1",))
+    (check,) = _judge.judge(row, {"indications_per_burst": Quantity((1.0,), unit)})["checks"]
+    assert check["text"] == "indications per burst 1, limit = 1"

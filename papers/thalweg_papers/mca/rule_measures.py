@@ -25,7 +25,7 @@ UNITS = {
     "base_error_ms": "ms",
     "detection_s": "s",
     "drift_packet_times": "own packet times",
-    "indications_per_burst": "CIs per burst",
+    "indications_per_burst": "1",
     "largest_error_packet_times": "own packet times",
     "late": "late replacements",
     "residue_bytes": "bytes",
