@@ -41,6 +41,8 @@ def _words(event: Mapping[str, Any]) -> str:
         if "up" in event:
             return f"{link} {'up' if event['up'] else 'down'}"
         key = next(key for key in ("rate", "delay", "loss") if key in event)
+        if key == "loss" and isinstance(event[key], float):
+            return f"{link} loss {100 * event[key]:g} %"
         return f"{link} {'loss ' * (key == 'loss')}{event[key]}"
     who = [str(event[key]) for key in ("flow", "node") if key in event]
     action = event["mode"] if event["action"] == "mode" else event["action"]

@@ -437,12 +437,12 @@ def test_events_of_a_scenario_are_marked_in_pictures_and_listed(tmp_path: Path) 
         (2.0, "near down"),
         (2.0, "steady stop"),
         (4.5, "near up"),
-        (6.0, "far loss 0.01"),
+        (6.0, "far loss 1 %"),
         (8.0, "r reset"),
     ]
     assert event_labels(result.plan) == told
     axes = result.plot("goodput").axes[0]
-    assert [text.get_text() for text in axes.texts] == ["near down +1", "near up", "far loss 0.01", "r reset"]
+    assert [text.get_text() for text in axes.texts] == ["near down +1", "near up", "far loss 1 %", "r reset"]
     upright = [line.get_xdata()[0] for line in axes.lines if len(set(line.get_xdata())) == 1]
     assert upright == [2.0, 4.5, 6.0, 8.0]
     page = write(tmp_path).read_text(encoding="utf-8")
@@ -872,12 +872,14 @@ def test_the_chart_of_drops_says_how_many_are_in_no_series(tmp_path: Path) -> No
     at_nodes = int(run.flows["drops_no_route"].sum())
     assert at_nodes > 1
     said = f" {at_nodes} more were dropped at nodes, which have no series of drops."
-    assert said in write(tmp_path).read_text(encoding="utf-8")
+    page = write(tmp_path).read_text(encoding="utf-8")
+    assert said in page
+    assert "<p>No route: a packet was at a node that knew no link" in page
     # all drops are in a line of the chart, or in that sentence
     assert run.series["value"].sum() + at_nodes == run.flows["drops"].sum()
     other = tmp_path / "links-only"
     tw.Scenario.from_toml(NO_ROUTE.partition("[[events]]")[0] + recorded).run().save(other)
-    assert "dropped at nodes" not in write(other).read_text(encoding="utf-8")
+    assert not re.search("dropped at nodes|No route:", write(other).read_text(encoding="utf-8"))
 
 
 def test_a_picture_labels_rates_and_delays_that_change_as_means() -> None:
