@@ -18,6 +18,7 @@ COLUMNS = {
     "derived": "derived",
     "literal": "literal",
     "set_up": "set-up",
+    "not_specific": "not specific",
     "by_construction": "by construction",
     "mutants_killed": "mutants rejected",
 }

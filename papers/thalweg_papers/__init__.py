@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from ._readings import Comparison
     from ._search import Found
+    from ._substitution import Substituted
 
 __all__ = [
     "PAPERS",
@@ -49,6 +50,7 @@ __all__ = [
     "emulate",
     "reproduce",
     "search_readings",
+    "substitute_schemes",
 ]
 
 PAPERS: dict[str, Paper] = {paper.name: paper for paper in (CVIHIS, MCA, MIRCC, NDNSIEVE, SRMCC)}
@@ -118,6 +120,35 @@ def search_readings(
         out=out,
         progress=progress,
         on=on,
+    )
+
+
+def substitute_schemes(
+    paper: str,
+    *,
+    claim: str | None = None,
+    quick: bool = False,
+    jobs: int = 2,
+    seed: int = 1,
+    out: str | PathLike[str] | None = None,
+    progress: Callable[[int, int, str], object] | None = None,
+    on: str | Client | None = None,
+) -> Substituted:
+    """Run a paper with other schemes in the place of its scheme, one at a time, and judge its results each time.
+
+    A row that the paper's scheme and each of the others pass is not specific to that scheme. Rules, rows by construction and
+    rows about what other schemes do not have are not tried; ``substitution.untried`` has their reasons. With ``claim`` only
+    that row is. The other arguments are those of `reproduce`; measurements of the default that are kept in ``out`` are used.
+
+    Raises ``KeyError`` for an unknown paper or claim, for a paper that names no other schemes and for a row that is not
+    tried, ``ValueError`` for ``jobs`` below 1.
+    """
+    study = _known(paper)
+    if not isinstance(study, Paper) or study.substitutes() is None:
+        able = ", ".join(name for name, known in PAPERS.items() if known.substitutes() is not None)
+        raise KeyError(f"{paper!r} names no schemes to put in the place of its own; these do: {able}")
+    return study.substitute_schemes(
+        claim=claim, quick=quick, jobs=jobs, seed=seed, out=out, progress=progress, on=on
     )
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ._phases import Phases
     from ._profiles import Profile
     from ._readings import Reading
+    from ._specific import Substitutes, Substitution
 
 Tree = dict[str, Any]
 """A scenario as plain data: the same keys as a scenario file."""
@@ -376,6 +377,10 @@ class Paper(Study):
     """The readings that a search chose together, a profile of the report; None where there was no search."""
     phases: Callable[[], Phases | None] = lambda: None
     """The rows with drawn delays and starts, as they were stored; None where they were not run."""
+    substitutes: Callable[[], Substitutes | None] = lambda: None
+    """Schemes to put in the place of the paper's; None where none can be."""
+    substitution: Callable[[], Substitution | None] = lambda: None
+    """What they gave when they were last run; None where they were not."""
 
 
 VERDICTS = ("reproduced", "partly", "not reproduced", "not testable")

@@ -281,15 +281,16 @@ class Joint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             "# Beside `claims.toml` they are a profile of the report.",
         ]
         for name, table in msgspec.to_builtins(self).items():
-            lines += ["", f"[{name}]", *(f"{key} = {_toml(value)}" for key, value in table.items())]
+            lines += ["", f"[{name}]", *(f"{key} = {toml_value(value)}" for key, value in table.items())]
         return "\n".join(lines) + "\n"
 
 
-def _toml(value: Any) -> str:
+def toml_value(value: Any) -> str:
+    """A value as TOML, on one line."""
     if isinstance(value, dict):
-        return "{ " + ", ".join(f"{key} = {_toml(part)}" for key, part in value.items()) + " }"
+        return "{ " + ", ".join(f"{key} = {toml_value(part)}" for key, part in value.items()) + " }"
     if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(_toml, value)) + "]"
+        return "[" + ", ".join(map(toml_value, value)) + "]"
     return msgspec.json.encode(value).decode()
 
 

@@ -16,6 +16,9 @@ REQUIRED_SHARE = {"U": 1.0, "G": 1.0}
 """Share of seeds for which a check must hold, besides in the mean: all for rules and gates."""
 DEFAULT_REQUIRED_SHARE = 0.8
 
+NOT_SPECIFIC = "not specific"
+"""Kind of the results that other schemes give, too."""
+
 UNITS = {
     "_kbps": "kbit/s",
     "_mbps": "Mbit/s",
@@ -171,7 +174,7 @@ def _decisive(results: Sequence[Mapping[str, Any]], measured: Measured) -> dict[
 def counts(claims: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Totals: independent results of the paper by verdict; of each other kind of evidence, how many rows hold of how many.
 
-    Rows by construction always hold.
+    Rows by construction, and those that are not specific, always hold.
     """
     each = _by_verdict(_of_kind(claims, "independent"))
     mutants = [claim["mutants"] for claim in claims if claim.get("mutants")]
@@ -183,13 +186,19 @@ def counts(claims: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "untestable": each["not testable"],
         "phase_dependent": each[PHASE_DEPENDENT],
         **{evidence.replace("-", "_"): _held(_of_kind(claims, evidence)) for evidence in others},
+        "not_specific": len(_of_kind(claims, NOT_SPECIFIC)),
         "by_construction": len(_of_kind(claims, "by construction")),
         "mutants_killed": f"{sum(one['killed'] for one in mutants)}/{sum(one['total'] for one in mutants)}",
     }
 
 
-def _of_kind(claims: Sequence[Mapping[str, Any]], evidence: str) -> list[Mapping[str, Any]]:
-    return [claim for claim in claims if claim["evidence"] == evidence]
+def _of_kind(claims: Sequence[Mapping[str, Any]], kind: str) -> list[Mapping[str, Any]]:
+    """Rows by their evidence; those that are not specific to the paper's scheme are a kind of their own."""
+    return [
+        claim
+        for claim in claims
+        if (NOT_SPECIFIC if claim.get("not_specific") else claim["evidence"]) == kind
+    ]
 
 
 def _held(claims: Sequence[Mapping[str, Any]]) -> str:
@@ -198,7 +207,7 @@ def _held(claims: Sequence[Mapping[str, Any]]) -> str:
 
 
 def summary(claims: Sequence[Mapping[str, Any]]) -> list[str]:
-    """What the rows of a paper say, in five lines: results, fitted results, rules, other rows, and the checks.
+    """What the rows of a paper say, in six lines: results, fitted and unspecific ones, rules, others, and checks.
 
     A line about rows that were not judged is left out.
     """
@@ -215,6 +224,9 @@ def summary(claims: Sequence[Mapping[str, Any]]) -> list[str]:
         f"{each['phase_dependent']} depend on the phases of packets, {each['untestable']} cannot be tested.": known,
         f"Fitted: {each['fitted']} rows by which we chose how to read the paper are reproduced; they are no independent "
         "evidence.": _of_kind(claims, "fitted"),
+        f"Not specific: {each['not_specific']} that several other schemes in the place of the paper's reproduce, too.": (
+            _of_kind(claims, NOT_SPECIFIC)
+        ),
         f"Conformance: the program follows {each['conformance']} rules of the paper, as they were written a second time.": (
             _of_kind(claims, "conformance")
         ),
@@ -228,9 +240,11 @@ def summary(claims: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def by_evidence(claims: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, int]]:
-    """Claims by verdict for each kind of evidence."""
+    """Claims by verdict for each kind of evidence, and those that are not specific."""
     return {
-        evidence: _by_verdict(rows) for evidence in get_args(Evidence) if (rows := _of_kind(claims, evidence))
+        kind: _by_verdict(rows)
+        for kind in (*get_args(Evidence), NOT_SPECIFIC)
+        if (rows := _of_kind(claims, kind))
     }
 
 

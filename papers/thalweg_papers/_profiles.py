@@ -84,10 +84,12 @@ COLUMNS = (
 
 
 def counts(claims: Sequence[Mapping[str, Any]], profile: str, verdicts: Sequence[str]) -> dict[str, int]:
-    """Results of the paper by verdict in a profile, fitted ones too."""
+    """Results of the paper by verdict in a profile, fitted ones too; without those that are not specific by default."""
     found = [
         claim["profiles"][profile]["verdict"]
         for claim in claims
-        if claim["evidence"] in RESULTS and profile in claim.get("profiles", {})
+        if claim["evidence"] in RESULTS
+        and not claim.get("not_specific")
+        and profile in claim.get("profiles", {})
     ]
     return {verdict: found.count(verdict) for verdict in verdicts}

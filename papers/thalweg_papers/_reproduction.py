@@ -44,6 +44,8 @@ class Reproduction:
     """Results with drawn delays and starts, of this run with `jitter`, or as they were stored. Claims have `phases`."""
     jitter: bool = False
     """Whether this run drew delays and starts."""
+    substitutes: dict[str, str] = field(default_factory=dict)
+    """Schemes that took the place of the paper's: name and title. Claims have `substitutes`, the verdicts by name."""
 
     def counts(self) -> dict[str, Any]:
         """Independent results by verdict, and how many rows hold of each other kind of evidence."""
@@ -91,6 +93,7 @@ class Reproduction:
                 {"name": name, "what": what, "counts": self.profile_counts(name)}
                 for name, what in self.profiles.items()
             ],
+            "substitutes": self.substitutes,
             "claims": self.claims,
             "figures": [
                 {"id": name, "title": figure.title, "caption": figure.caption, "marks": figure.marks}

@@ -21,7 +21,19 @@ from thalweg.jobs import POLL_INTERVAL_S, Control, Job, JobProgress, SampleFile,
 from thalweg.jobs import run as run_jobs
 from thalweg.sweep import value_text
 
-from . import _claims, _common, _cost, _joint, _judge, _mutants, _phases, _profiles, _read, _scenarios
+from . import (
+    _claims,
+    _common,
+    _cost,
+    _joint,
+    _judge,
+    _mutants,
+    _phases,
+    _profiles,
+    _read,
+    _scenarios,
+    _specific,
+)
 from ._base import (
     Experiment,
     ExperimentKey,
@@ -182,6 +194,7 @@ def reproduce_study(
         (spec.id, partial(_draw, spec, collected, scale, experiments)) for spec in figure_specs
     )
     verdicts = list(judge_claims(claims, collected, experiments, whole=figure is None, scale=scale))
+    substitutes = mark_specific(study, verdicts) if not changes else {}
     for profile, found in zip(profiles, others, strict=True):
         combined = Samples({**collected.by_case, **collect(found).by_case})
         rows = judge_claims(claims, combined, experiments, whole=figure is None, scale=scale)
@@ -217,6 +230,7 @@ def reproduce_study(
         profiles={profile.name: profile.sentence for profile in profiles},
         phases=phases,
         jitter=jitter,
+        substitutes=substitutes,
     )
 
 
@@ -241,6 +255,17 @@ def _with_phases(
     }
     seeds = max(map(len, phased.by_case.values()), default=0)
     return _phases.Phases(seeds=seeds, seed=seed, quick=scale.quick, rows=rows)
+
+
+def mark_specific(study: Study, rows: Iterable[dict[str, Any]]) -> dict[str, str]:
+    """Adds to rows what other schemes gave in the place of the paper's; returns these schemes, none if there were none."""
+    stored = study.substitution() if isinstance(study, Paper) else None
+    if stored is None or not isinstance(study, Paper):
+        return {}
+    claims = {claim.id: claim for claim in study.claims()}
+    for row in rows:
+        _specific.mark(row, claims[row["id"]], stored)
+    return dict(stored.schemes)
 
 
 @dataclass(frozen=True)

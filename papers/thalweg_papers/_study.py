@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from ._reproduction import Reproduction
     from ._scenarios import StudyScenario
     from ._search import Found
+    from ._specific import Substitution
+    from ._substitution import Substituted
 
 
 def claims_loader(package: str, file: Path) -> Callable[[], Sequence[Claim]]:
@@ -53,6 +55,17 @@ def phases_loader(module_file: str) -> Callable[[], Phases | None]:
         from ._phases import FILE, read
 
         return read(Path(module_file).with_name(FILE))
+
+    return load
+
+
+def substitution_loader(module_file: str) -> Callable[[], Substitution | None]:
+    """A function that reads the file ``substitution.toml`` beside a module of a paper."""
+
+    def load() -> Substitution | None:
+        from ._specific import read
+
+        return read(Path(module_file).with_name("substitution.toml"))
 
     return load
 
@@ -211,5 +224,24 @@ class Paper(Study, _base.Paper):
 
         folder = None if out is None else Path(out)
         return compare(
+            self, claim=claim, quick=quick, jobs=jobs, seed=seed, out=folder, progress=progress, on=on
+        )
+
+    def substitute_schemes(
+        self,
+        *,
+        claim: str | None = None,
+        quick: bool = False,
+        jobs: int = 2,
+        seed: int = 1,
+        out: str | PathLike[str] | None = None,
+        progress: Callable[[int, int, str], object] | None = None,
+        on: str | Client | None = None,
+    ) -> Substituted:
+        """See `thalweg_papers.substitute_schemes`."""
+        from ._substitution import substitute
+
+        folder = None if out is None else Path(out)
+        return substitute(
             self, claim=claim, quick=quick, jobs=jobs, seed=seed, out=folder, progress=progress, on=on
         )

@@ -83,6 +83,27 @@ class Paper(Protocol):
         """Searches for the readings that together satisfy the most claims."""
 
 
+class WithSubstitutes(Protocol):
+    """A study with claims, and with other schemes to put in the place of its scheme."""
+
+    @property
+    def substitutes(self) -> Callable[[], object | None]:
+        """The other schemes; None if there are none."""
+
+    def substitute_schemes(
+        self,
+        *,
+        claim: str | None = None,
+        quick: bool = False,
+        jobs: int = 2,
+        seed: int = 1,
+        out: str | PathLike[str] | None = None,
+        progress: Callable[[int, int, str], object] | None = None,
+        on: Any = None,
+    ) -> Any:
+        """Runs each of them in its place and judges the claims about results."""
+
+
 class Study(Protocol):
     """A paper with its claims, or a comparison without claims."""
 
@@ -170,6 +191,12 @@ def with_readings(name: str) -> Paper | None:
     """The paper of that name where it has readings; None where it has none. Raises ``KeyError`` as `find` does."""
     study: Any = find(name)
     return study if getattr(study, "readings", tuple)() else None
+
+
+def with_substitutes(name: str) -> WithSubstitutes | None:
+    """The paper of that name where it names other schemes; None where it does not. Raises ``KeyError`` as `find` does."""
+    study: Any = find(name)
+    return study if getattr(study, "substitutes", lambda: None)() is not None else None
 
 
 def _entries() -> Sequence[EntryPoint]:

@@ -198,6 +198,7 @@ def test_kinds_of_evidence_are_counted_apart():
         "derived": "1/1",
         "literal": "0/1",
         "set_up": "1/1",
+        "not_specific": 0,
         "by_construction": 1,
         "mutants_killed": "5/16",
     }

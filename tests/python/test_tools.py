@@ -461,11 +461,12 @@ def test_the_verdicts_of_all_papers_are_a_table_by_evidence():
         "derived": "0/0",
         "literal": "0/0",
         "set_up": "1/1",
+        "not_specific": 6,
         "by_construction": 4,
         "mutants_killed": "9/10",
     }
     table = verdicts.table({"mca": counts})
-    assert "| `mca` | 3 | 1 | 0 | 2 | 6 | 2 of 5 | 4 of 4 | – | – | 1 of 1 | 4 | 9 of 10 |" in table
+    assert "| `mca` | 3 | 1 | 0 | 2 | 6 | 2 of 5 | 4 of 4 | – | – | 1 of 1 | 6 | 4 | 9 of 10 |" in table
     assert verdicts.PAGE.read_text(encoding="utf-8").count(verdicts.BEGIN) == 1
 
 

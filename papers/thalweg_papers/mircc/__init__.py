@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from .._base import call_loader, mapping_loader
-from .._study import Paper, claims_loader, joint_loader, phases_loader
+from .._study import Paper, claims_loader, joint_loader, phases_loader, substitution_loader
 
 PAPER = Paper(
     name="mircc",
@@ -17,6 +17,8 @@ PAPER = Paper(
     readings=call_loader(__name__, "readings", "readings"),
     joint=joint_loader(__file__),
     phases=phases_loader(__file__),
+    substitutes=call_loader(__name__, "substitutes", "substitutes"),
+    substitution=substitution_loader(__file__),
     quick_factor=1.0,
     live=call_loader(__name__, "figure_3", "live"),
 )

@@ -29,6 +29,7 @@ from .progress import Meter
 from .readings import compare_readings, paper_with_readings
 from .run import check_on
 from .search import search_readings
+from .substitutes import substitute_schemes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -60,6 +61,7 @@ COUNTS = (
     ("derived", "derived"),
     ("literal", "literal"),
     ("set_up", "set-up"),
+    ("not_specific", "not specific"),
     ("by_construction", "by construction"),
     ("mutants_killed", "mutants rejected"),
 )
@@ -95,6 +97,7 @@ def reproduce(
     readings: bool = False,
     together: Annotated[tuple[str, ...], Parameter(name="--with", show_default=False)] = (),
     search: bool = False,
+    substitute: bool = False,
     starts: int | None = None,
     combinations: int | None = None,
     jitter: bool = False,
@@ -147,6 +150,8 @@ def reproduce(
     search
         Search for the readings that together confirm the most claims on half of the seeds, and report them on the other
         half. `joint.toml` has what was found.
+    substitute
+        Put other schemes in the place of the paper's, and list which claims they pass as well; with --claim, that claim.
     starts
         Start `--search` from the default and from random combinations, this number in all; 3 by default.
     combinations
@@ -188,6 +193,7 @@ def reproduce(
             together,
             search,
             jitter,
+            substitute,
             emulate,
             live,
             full,
@@ -212,6 +218,7 @@ def reproduce(
         "--search": search,
         "--readings": readings,
         "--jitter": jitter,
+        "--substitute": substitute,
         "--set": overrides and export is None,
     }
     if study.only_emulated and (refused := [option for option, value in simulated_only.items() if value]):
@@ -219,11 +226,12 @@ def reproduce(
             f"`{refused[0]}` works with simulations only, and `{paper}` runs in real time only",
             f"thalweg reproduce {paper}",
         )
-    _check_changes(overrides, export, figure or claim, other=live or emulate or readings or search)
+    compared = readings or search or substitute
+    _check_changes(overrides, export, figure or claim, other=live or emulate or compared)
     emulate = emulate or study.only_emulated
-    if together and (readings or search or live or emulate or overrides or export is not None):
+    if together and (compared or live or emulate or overrides or export is not None):
         raise CommandError(
-            "`--with` excludes `--readings`, `--search`, `--set`, `--export`, `--live` and `--emulate`",
+            "`--with` excludes `--readings`, `--search`, `--substitute`, `--set`, `--export`, `--live` and `--emulate`",
             f"thalweg reproduce {paper} --with READING=OPTION",
         )
     if (starts is not None or combinations is not None) and not search:
@@ -238,13 +246,18 @@ def reproduce(
         if jitter:
             only["jitter"] = True
         return _export(study, export, only, json=json)
-    if (readings or search) and (live or emulate):
-        option = "--readings" if readings else "--search"
+    if compared and (live or emulate):
+        option = "--readings" if readings else "--search" if search else "--substitute"
         raise CommandError(f"`{option}` works with simulations only", f"thalweg reproduce {paper} {option}")
     if search and (readings or figure is not None or claim is not None):
         raise CommandError(
             "`--search` excludes `--readings`, `--figure` and `--claim`",
             f"thalweg reproduce {paper} --search",
+        )
+    if substitute and (readings or search or figure is not None):
+        raise CommandError(
+            "`--substitute` excludes `--readings`, `--search` and `--figure`",
+            f"thalweg reproduce {paper} --substitute",
         )
     if live:
         if study.live is None or emulate:
@@ -278,6 +291,8 @@ def reproduce(
         return compare_readings(
             paper, folder, figure=figure, settings={**settings, "claim": claim}, json=json
         )
+    if substitute:
+        return substitute_schemes(paper, folder, settings={**settings, "claim": claim}, json=json)
     if search:
         limits = {"starts": starts, "combinations": combinations}
         given = {name: value for name, value in limits.items() if value is not None}
@@ -306,7 +321,7 @@ def _check_changes(overrides: dict[str, Any], export: Path | None, only: str | N
     option = "--set" if overrides else "--export"
     if other and (overrides or export is not None):
         raise CommandError(
-            f"`{option}` does not work with `--emulate`, `--live`, `--readings` or `--search`",
+            f"`{option}` does not work with `--emulate`, `--live`, `--readings`, `--search` or `--substitute`",
             "leave them out",
         )
     if overrides and only is None:
@@ -594,6 +609,8 @@ def _statement(claim: dict[str, Any]) -> Text:
         statement.append(f" ({evidence})", style="dim")
     if "standing" in claim:
         statement.append(f"\n{phases_text(claim)}", style="yellow")
+    if claim.get("not_specific"):
+        statement.append(" (not specific)", style="dim")
     if claim.get("reason"):
         statement.append(f"\n{claim['reason']}", style="dim")
     return statement

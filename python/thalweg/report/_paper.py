@@ -87,6 +87,7 @@ def page(folder: Path) -> str:
         counts=verdict_counts(record),
         evidence=list(record.get("by_evidence", {}).items()),
         summary=record.get("summary", []),
+        substitutes=record.get("substitutes", {}),
         claims=claims,
         **by_kind(record),
         two_worlds=bool(claims) and "simulated" in claims[0],
