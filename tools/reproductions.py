@@ -27,7 +27,7 @@ the claim in the mean and in four seeds of five; *partly*, that some of its stat
 [papers](papers.md#verdicts). The first table counts independent results by verdict. Rows by which we chose how
 to read a paper where it leaves something open (*fitted*) are no independent evidence, and rows that say whether the program
 follows the paper's rules (*conformance*) say nothing of its results; both are counted apart, with how many hold of how many.
-Results that come out with three other schemes in the place of the paper's as well are *not specific*, and apart, too.
+Results that three other schemes give in the place of the paper's as well are *not specific*, and apart, too.
 
 A row is *phase-dependent* if its verdict changes where the delay of each link (± 5 %, at least ± 1 ms) and each start
 (within a round trip) are drawn for each seed, or if it is confirmed and a check then holds for fewer than nine seeds of ten.

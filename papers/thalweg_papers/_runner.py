@@ -258,7 +258,7 @@ def _with_phases(
 
 
 def mark_specific(study: Study, rows: Iterable[dict[str, Any]]) -> dict[str, str]:
-    """Adds to rows what other schemes gave in the place of the paper's; returns these schemes, none if there were none."""
+    """Adds to rows what other schemes gave in the place of the paper's; returns these schemes by name, with titles."""
     stored = study.substitution() if isinstance(study, Paper) else None
     if stored is None or not isinstance(study, Paper):
         return {}

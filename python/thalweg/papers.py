@@ -88,7 +88,7 @@ class WithSubstitutes(Protocol):
 
     @property
     def substitutes(self) -> Callable[[], object | None]:
-        """The other schemes; None if there are none."""
+        """The other schemes; None for a study without any."""
 
     def substitute_schemes(
         self,

@@ -124,7 +124,7 @@ def test_rows_are_tried_with_each_scheme_and_the_others_have_their_reasons():
         "T-9": "a slip",
         "T-10": "its numbers are the same with each of the other schemes",
     }
-    # what the paper's scheme fails is no result of it, whoever passes it
+    # what the paper's scheme fails is no result of it, even if the others pass
     assert done.not_specific == ["T-1", "T-8"]
     assert done.runs == 2 * 2 + 2 * 2
 

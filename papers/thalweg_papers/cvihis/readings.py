@@ -108,7 +108,7 @@ def longer(tree: Tree) -> None:
 
 
 def only_forward(tree: Tree) -> None:
-    """Of the stream with 150 ms one way the way back takes 50 ms, as those of the others."""
+    """Of the stream with 150 ms one way the way back takes 50 ms, as for the others."""
     for wire in tree["topology"]["links"]:
         if wire["delay"] == "75 ms":
             wire["backward"] = {"delay": "25 ms"}

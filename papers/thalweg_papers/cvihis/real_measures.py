@@ -140,7 +140,7 @@ def cubic(samples: Samples) -> Measured:
 
 @measure(Key.FRIENDLINESS)
 def smoothness(samples: Samples) -> Measured:
-    """Variation of the stream's rate over that of the connection's: the maximum of the round trips, and the mean."""
+    """Variation of the stream's rate over the connection's variation: the maximum of the round trips, and the mean."""
 
     def over(sample: Sample, _: str) -> float:
         return measures.variation(sample, "video") / measures.variation(sample, "tcp")

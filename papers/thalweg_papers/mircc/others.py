@@ -139,17 +139,17 @@ def _keep(result: Any, length: str) -> Sample:
 def ranking(samples: Samples) -> Measured:
     """MIRCC over the best of the others, run by run: Data received, and how much they vary over time.
 
-    `explicit_…` is the least of the methods that report explicit rates over the best of all other methods, in Data.
+    `explicit_…` is the minimum of the methods that report explicit rates over the maximum of all other methods, in Data.
     """
     found: Measured = {}
     for length in LENGTHS:
         totals = {
             scheme: [s["total"] for s in samples[Key.METHODS, f"{scheme} {length}"]] for scheme in METHODS
         }
-        least = [min(runs) for runs in zip(*(totals[scheme] for scheme in EXPLICIT), strict=True)]
+        slowest = [min(runs) for runs in zip(*(totals[scheme] for scheme in EXPLICIT), strict=True)]
         others = [totals[scheme] for scheme in METHODS if scheme not in EXPLICIT]
-        most = [max(runs) for runs in zip(*others, strict=True)]
-        found[f"explicit_{length}"] = Quantity(tuple(a / b for a, b in zip(least, most, strict=True)))
+        best_other = [max(runs) for runs in zip(*others, strict=True)]
+        found[f"explicit_{length}"] = Quantity(tuple(a / b for a, b in zip(slowest, best_other, strict=True)))
         for name, pick in (("total", max), ("variation", min)):
             own = [s[name] for s in samples[Key.METHODS, f"mircc {length}"]]
             rest = [

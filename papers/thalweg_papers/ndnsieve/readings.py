@@ -450,7 +450,7 @@ def _of_others() -> tuple[Reading, ...]:
             "coopcon-interval",
             "How long may CoopCon's queue wait too long before a mark?",
             (
-                Option("100-ms", "The paper says nothing of it: that of PCON."),
+                Option("100-ms", "The paper says nothing of it: as in PCON."),
                 Option("50-ms", "The same; ours.", links("coopcon", interval="50 ms"), WITH_GRAPHS),
             ),
             default="100-ms",
@@ -494,7 +494,7 @@ def _of_others() -> tuple[Reading, ...]:
             "flecom-change",
             "Which part of its share does a next hop of FleCom lose at once?",
             (
-                Option("0.02", "The paper says nothing of it: that of PCON."),
+                Option("0.02", "The paper says nothing of it: as in PCON."),
                 Option("0.01", "The same; ours.", forwarders("flecom", change=0.01), WITH_GRAPHS),
             ),
             default="0.02",

@@ -106,7 +106,7 @@ def _error(result: Any, times: Any, ports: list[str | None], queue_packets: Any)
 
 
 def _metric_error(orders: list[tuple[float, float, float]]) -> float:
-    """Packets by which the queue in an order's metric 10 β e^(q/Q) differs from that of its signal, in the mean."""
+    """Packets by which the queue in an order's metric 10 β e^(q/Q) differs from the queue of its signal, in the mean."""
     errors = [abs(QUEUE_PACKETS * np.log(metric / (10 * load)) - packets) for metric, load, packets in orders]
     return float(np.mean(errors)) if errors else float("nan")
 
