@@ -571,9 +571,9 @@ fn the_deviation_of_the_rate_at_congestion_is_a_standard_deviation() {
         samples.iter().for_each(|sample| average.add(*sample));
         average.values()
     };
-    let weights: Vec<f64> = (0..400).map(|i| gain * (1.0 - gain).powi(399 - i)).collect();
+    let weights = || std::iter::successors(Some(gain), |weight| Some(weight * (1.0 - gain)));
     let weighted = |of: &dyn Fn(f64) -> f64| -> f64 {
-        samples.iter().zip(&weights).map(|(sample, weight)| weight * of(*sample)).sum()
+        samples.iter().rev().zip(weights()).map(|(sample, weight)| weight * of(*sample)).sum()
     };
     let mean = weighted(&|x| x);
     let standard = weighted(&|x| (x - mean) * (x - mean)).sqrt();

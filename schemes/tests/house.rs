@@ -702,7 +702,7 @@ impl<S: SenderAlgorithm, R: ReceiverAlgorithm, L: RouterAlgorithm> Tree<S, R, L>
         let all = [1, 2, 3].map(|i| Branch { port: PortId(i), child: child(i) });
         let entry = Forwarding { incoming: Some(PortId(0)), branches: &all[..branches] };
         let (group, sent_at) = (GroupId(group), self.world.now);
-        let report = Report { group, from: child(from), sent_at, label, entry };
+        let report = Report { group, from: child(from), sent_at, label, entry, neighbours: &[group] };
         self.within(|algorithm, cx| algorithm.on_report(&report, cx));
     }
 

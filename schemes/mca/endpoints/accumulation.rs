@@ -41,7 +41,9 @@ impl Arrivals {
 
     /// Bytes that arrived after `expected`; forgets earlier ones, because later control packets are expected later.
     pub(super) fn after(&mut self, expected: Time) -> f64 {
-        while self.0.pop_front_if(|(at, _)| *at <= expected).is_some() {}
+        while self.0.front().is_some_and(|(at, _)| *at <= expected) {
+            self.0.pop_front();
+        }
         self.0.iter().map(|(_, size)| size.as_f64()).sum()
     }
 }
