@@ -41,7 +41,7 @@ def word_of(column: str) -> str:
 
 
 def _printed(table: str) -> tuple[Column, ...]:
-    """The printed columns of a table, in order; of `summary`, those of the table of groups."""
+    """The printed columns of a table, in order; for `summary`, the columns of the table of groups."""
     rows = [(row, row["name"], row["shown"]) for row in columns() if row["table"] == table]
     if table == "summary":
         rows = [*((row, word_of(row["name"]), row["groups"]) for row in columns()), *rows]
@@ -190,7 +190,7 @@ def slowest_receivers(run: Result, flow: str) -> tuple[list[dict[str, Any]], int
 
 
 def columns_shown(frame: polars.DataFrame, table: str, *, full: bool = True) -> list[Column]:
-    """The printed columns of a table that have information in `frame`; unless `full`, without those of `--full`."""
+    """The printed columns of a table that have information in `frame`; unless `full`, without columns for `--full`."""
     return [
         column
         for column in TABLES.get(table, ())
@@ -203,7 +203,7 @@ def table_rows(
 ) -> tuple[list[tuple[str, str]], list[dict[str, Any]]]:
     """Headings, and rows in the units of the headings; columns without information are omitted.
 
-    Unless `full`, those of `--full` are omitted as well.
+    Unless `full`, columns for `--full` are omitted as well.
     """
     there = columns_shown(frame, table, full=full)
     rows = [

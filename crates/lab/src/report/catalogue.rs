@@ -47,8 +47,8 @@ pub struct Shown {
     pub place: u8,
     /// Heading without its unit.
     pub heading: &'static str,
-    /// Importance from 1: where not all columns fit, those of a low rank are kept, and columns without a rank are the
-    /// first to go.
+    /// Importance from 1: where not all columns fit, columns with a low rank are kept, and columns without a rank are
+    /// the first to go.
     pub rank: Option<u8>,
     /// Omitted if all rows are zero.
     pub unless_zero: bool,
@@ -430,7 +430,7 @@ mod tests {
             for (table, shown) in [(row.table, row.shown), ("summary", row.groups)] {
                 if let Some(rank) = shown.and_then(|shown| shown.rank) {
                     let before = ranked.insert((table, rank), row.name);
-                    assert_eq!(before, None, "rank {rank} of {table} is that of {} too", row.name);
+                    assert_eq!(before, None, "rank {rank} of {table} is the rank of {} too", row.name);
                 }
             }
         }
