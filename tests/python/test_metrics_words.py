@@ -14,7 +14,7 @@ from thalweg import catalogue, report
 from thalweg.cli import call
 from thalweg.report import columns, sweep_rows
 from thalweg.report._topology import rate_text
-from thalweg.report.columns import FLOWS, flows_shown, table_rows
+from thalweg.report.columns import flows_shown, table_rows
 from thalweg.report.numbers import number
 
 HEADINGS = [(table, one.key, one.heading) for table, shown in columns.TABLES.items() for one in shown]
@@ -172,7 +172,7 @@ def test_receivers_that_are_as_slow_as_the_slowest_are_not_called_the_worst(
     assert (receivers[0] < 0.99 * receivers[-1]) is (slowest == "last")
     assert [row["worst_receiver"] for row in rows] == [slowest, None]
     assert rows[1]["throughput_worst_bps"] is None, "a flow with one receiver has no worst one"
-    shown = dict(table_rows(flows_shown(run), FLOWS)[0])
+    shown = dict(table_rows(flows_shown(run), "flows")[0])
     assert (shown.get("queueing_delay_worst_s") == "queueing, longest (ms)") is waits
 
 
