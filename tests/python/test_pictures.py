@@ -187,8 +187,9 @@ def test_a_series_that_was_not_recorded_is_refused_by_name(small: Path) -> None:
         plots.series(result.series, "rtt")
 
 
-def test_lines_near_zero_are_drawn_in_one_shade() -> None:
-    values = {"flow.a": 100.0, "flow.b": 90.0, "flow.c": 0.1, "flow.d": 0.0}
+@pytest.mark.parametrize(("idle", "listed"), [(2, ["a", "b", "idle1", "idle2"]), (12, ["a", "b", "12 more"])])
+def test_lines_near_zero_are_drawn_in_one_shade_if_there_are_many(idle: int, listed: list[str]) -> None:
+    values = {"flow.a": 100.0, "flow.b": 90.0, **{f"flow.idle{number}": 0.1 for number in range(1, idle + 1)}}
     frame = polars.DataFrame(
         [
             {"time_s": time, "subject": subject, "series": "backlog", "value": value}
@@ -198,7 +199,7 @@ def test_lines_near_zero_are_drawn_in_one_shade() -> None:
     )
     figure = plots.series(frame, "backlog")
     labels = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
-    assert labels == ["a", "b", "2 more"]
+    assert labels == listed
 
 
 def test_subjects_are_labelled_by_their_names() -> None:

@@ -151,7 +151,7 @@ def reproduce(
         Search for the readings that together confirm the most claims on half of the seeds, and report them on the other
         half. `joint.toml` has what was found.
     substitute
-        Put other schemes in the place of the paper's, and list which claims they pass as well; with --claim, that claim.
+        Run other schemes in the place of the paper's, and list which claims they pass as well; with --claim, that claim.
     starts
         Start `--search` from the default and from random combinations, this number in all; 3 by default.
     combinations
