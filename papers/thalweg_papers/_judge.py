@@ -193,12 +193,16 @@ def counts(claims: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _of_kind(claims: Sequence[Mapping[str, Any]], kind: str) -> list[Mapping[str, Any]]:
-    """Rows by their evidence; those that are not specific to the paper's scheme are a kind of their own."""
-    return [
-        claim
-        for claim in claims
-        if (NOT_SPECIFIC if claim.get("not_specific") else claim["evidence"]) == kind
-    ]
+    """Rows by their evidence; those that are not specific to the paper's scheme are a kind of their own.
+
+    A row that depends on phases stays with its evidence: there it counts as nothing else.
+    """
+
+    def of(claim: Mapping[str, Any]) -> str:
+        apart = claim.get("not_specific") and "standing" not in claim
+        return NOT_SPECIFIC if apart else str(claim["evidence"])
+
+    return [claim for claim in claims if of(claim) == kind]
 
 
 def _held(claims: Sequence[Mapping[str, Any]]) -> str:

@@ -184,6 +184,12 @@ def test_results_are_judged_with_drawn_delays_and_count_only_if_no_phase_decides
     assert "1 depend on the phases of packets" in _judge.summary(done.claims)[0]
 
 
+def test_a_row_that_depends_on_phases_is_in_no_other_count(done):
+    rows = [{**row, "not_specific": row["id"] in ("S-1", "S-2")} for row in done.claims]
+    counts = _judge.counts(rows)
+    assert (counts["reproduced"], counts["phase_dependent"], counts["not_specific"]) == (1, 1, 1)
+
+
 def test_each_case_has_ten_seeds_with_delays_of_their_own(done):
     drawn = [run for run in done.runs if run["experiment"] == "path, drawn phases"]
     assert [run["seed"] for run in drawn] == list(range(1, 11))
