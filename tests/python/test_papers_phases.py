@@ -243,7 +243,11 @@ def test_the_stored_rows_of_a_paper_are_results_that_it_has(name):
 
 
 def test_the_command_refuses_what_has_no_delays_to_draw(capsys, tmp_path):
-    for words in (("reproduce", "scaling", "--jitter"), ("reproduce", "mca", "--jitter", "--readings")):
+    for words in (
+        ("reproduce", "scaling", "--jitter"),
+        ("reproduce", "mca", "--jitter", "--readings"),
+        ("reproduce", "cvihis", "--jitter", "--substitute"),
+    ):
         assert "`--jitter` works with papers" in refused_after(capsys, *words, "--out", str(tmp_path))
 
 
@@ -255,4 +259,9 @@ def test_the_command_writes_the_rows(capsys, tmp_path, monkeypatch):
     words = ("reproduce", "small", "--jitter", "--jobs", "1", "--out", str(tmp_path))
     answer = asked(capsys, *words)
     assert [row.get("standing") for row in answer["claims"]] == ["phase-dependent", None, None, None]
-    assert _phases.read(tmp_path / "phases.toml").rows["S-1"].dependent
+    whole = _phases.read(tmp_path / "phases.toml")
+    assert whole.rows["S-1"].dependent
+    asked(capsys, *words, "--claim", "S-2")
+    assert _phases.read(tmp_path / "phases.toml") == whole, (
+        "one claim leaves the file of the whole paper as it is"
+    )

@@ -158,7 +158,7 @@ def reproduce(
         Run at most this number of combinations with `--search`; 200 by default.
     jitter
         Judge each result once more with delays and starts that are drawn for each of ten seeds, and mark the rows whose
-        verdict changes. `phases.toml` has them. With `--export`, write these scenarios.
+        verdict changes; of a whole paper, `phases.toml` has them. With `--export`, write these scenarios.
     full
         Run all tests with `--emulate`, or all clock intervals of the figure with `--live`, however long that takes.
     minutes
@@ -236,9 +236,10 @@ def reproduce(
         )
     if (starts is not None or combinations is not None) and not search:
         raise CommandError("`--starts` and `--combinations` work with `--search` only", "add `--search`")
-    if jitter and (not study.of_paper or readings or search or live or emulate or overrides):
+    if jitter and (not study.of_paper or compared or live or emulate or overrides):
         raise CommandError(
-            "`--jitter` works with papers, and excludes `--readings`, `--search`, `--set`, `--live` and `--emulate`",
+            "`--jitter` works with papers, and excludes `--readings`, `--search`, `--substitute`, `--set`, `--live` and "
+            "`--emulate`",
             "thalweg reproduce mca --jitter",
         )
     if export is not None:
@@ -307,7 +308,7 @@ def reproduce(
     if jitter:
         settings["jitter"] = True
     done, page = _reproduce_study(study, folder, {**settings, **part}, json=json)
-    if jitter:
+    if jitter and figure is None and claim is None:
         (folder / PHASES).write_text(done.phases.toml(paper), encoding="utf-8")
     if json:
         show_json({**done.as_dict(), "report": str(page), "folder": str(folder)})
