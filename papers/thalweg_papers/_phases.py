@@ -114,6 +114,8 @@ class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The minimum share of seeds for which a check holds; None where nothing is checked."""
     measured: str
     """What the checks measure, as a row prints it."""
+    accept: tuple[str, ...]
+    """The checks; where the row has others now, this says nothing of it."""
 
     @property
     def dependent(self) -> bool:
@@ -123,7 +125,9 @@ class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def record(self) -> dict[str, Any]:
         """The values as a row of a report has them."""
-        return {**msgspec.structs.asdict(self), "dependent": self.dependent}
+        values = {**msgspec.structs.asdict(self), "dependent": self.dependent}
+        del values["accept"]  # the row has its checks
+        return values
 
 
 class Phases(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -164,14 +168,22 @@ def row(usual: Mapping[str, Any], judged: Mapping[str, Any]) -> Row:
         verdict=judged["verdict"],
         share_of_seeds=min((check["share_of_seeds"] for check in checks), default=None),
         measured="; ".join(check["text"] for check in checks if check["mean"] is not None),
+        accept=_accepted(judged),
     )
 
 
+def _accepted(judged: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(check["check"] for check in judged["checks"])
+
+
 def mark(claims: Sequence[dict[str, Any]], phases: Phases) -> None:
-    """Says in each row what becomes of it with drawn delays and starts, and what it counts as."""
+    """Says in each row what becomes of it with drawn delays and starts, and what it counts as.
+
+    Rows whose checks were changed since are passed over.
+    """
     for claim in claims:
         found = phases.rows.get(claim["id"])
-        if found is not None:
+        if found is not None and found.accept == _accepted(claim):
             claim["phases"] = found.record()
             if found.dependent:
                 claim["standing"] = PHASE_DEPENDENT

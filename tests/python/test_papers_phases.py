@@ -100,7 +100,7 @@ def test_a_network_that_is_not_listed_is_left_as_it_is():
 def test_a_row_depends_on_phases_if_its_verdict_changes_or_too_few_seeds_confirm_it(
     usual, verdict, share, dependent
 ):
-    row = _phases.Row(usual=usual, verdict=verdict, share_of_seeds=share, measured="")
+    row = _phases.Row(usual=usual, verdict=verdict, share_of_seeds=share, measured="", accept=())
     assert row.dependent is dependent
 
 
@@ -130,9 +130,19 @@ STORED = _phases.Phases(
     quick=False,
     rows={
         "S-1": _phases.Row(
-            usual="reproduced", verdict="not reproduced", share_of_seeds=0.0, measured="delay 3 ms"
+            usual="reproduced",
+            verdict="not reproduced",
+            share_of_seeds=0.0,
+            measured="delay 3 ms",
+            accept=("delay in 102.5..102.7",),
         ),
-        "S-2": _phases.Row(usual="reproduced", verdict="not testable", share_of_seeds=None, measured=""),
+        "S-2": _phases.Row(
+            usual="reproduced",
+            verdict="not testable",
+            share_of_seeds=None,
+            measured="",
+            accept=("delay in 90..120",),
+        ),
     },
 )
 
@@ -215,6 +225,18 @@ def test_what_is_stored_marks_the_rows_of_later_runs(done, tmp_path):
         _phases.read(path)
 
 
+def test_what_is_stored_says_nothing_of_a_row_whose_checks_were_changed(done):
+    rows = [
+        {**row, "checks": [{**check, "check": "delay <= 9"} for check in row["checks"]]}
+        for row in done.claims
+    ]
+    for row in rows:
+        row.pop("phases", None)
+        row.pop("standing", None)
+    _phases.mark(rows, done.phases)
+    assert not [row for row in rows if "phases" in row or "standing" in row]
+
+
 def test_pages_and_reports_say_which_rows_depend_on_phases(done, tmp_path):
     save_reproduction(done, tmp_path)
     page = write(tmp_path).read_text(encoding="utf-8")
@@ -240,6 +262,10 @@ def test_the_stored_rows_of_a_paper_are_results_that_it_has(name):
     assert phases.quick is False
     assert phases.seeds >= _phases.SEEDS
     assert set(phases.rows) <= results
+    accepted = {row.id: tuple(check.text for check in row.accept) for row in paper.claims()}
+    assert {name: row.accept for name, row in phases.rows.items()} == {
+        name: accepted[name] for name in phases.rows
+    }
 
 
 def test_the_command_refuses_what_has_no_delays_to_draw(capsys, tmp_path):
