@@ -62,8 +62,8 @@ impl CongestionControl for Icp {
         if let Some(rtt) = ack.rtt {
             self.measure(rtt);
         }
-        // Data after their timer are delivered and do not increase the window              [CCNPL] differs: nor do Data for which the
-        // window was not full
+        // Data after their timer are delivered and do not increase the window              [CCNPL]
+        // differs: nor do Data for which the window was not full
         if late || ack.app_limited {
             return;
         }

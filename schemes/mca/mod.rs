@@ -131,7 +131,7 @@ choice! {
     pub enum Period {
         /// A number of packets of the source.
         Packets = "packets",
-        /// From the begin of one congestion epoch to the begin of the next.
+        /// From the beginning of one congestion epoch to the beginning of the next.
         Epochs = "epochs",
     }
 }

@@ -89,8 +89,8 @@ impl CongestionControl for Consumer {
 
     #[cold]
     fn on_congestion(&mut self, event: &Congestion, cx: &mut Cx<'_>) {
-        // each mark reduces the window, a timeout and a NACK once per episode             [SCHNEIDER] differs: here a mark begins an
-        // episode in which a timeout has no further effect
+        // each mark reduces the window, a timeout and a NACK once per episode             [SCHNEIDER]
+        // differs: here a mark begins an episode in which a timeout has no further effect
         let first = event.first || (self.each && event.cause == Cause::Mark);
         // a timeout has the effect of a mark; the window is not reset                     [SCHNEIDER, NDNSIM]
         let cause = if event.cause == Cause::Timeout { Cause::Loss } else { event.cause };

@@ -64,16 +64,16 @@ impl Marking {
 
 impl LinkAlgorithm for Marking {
     fn on_interest(&mut self, _interest: &mut Packet, path: &mut Transit, cx: &mut dyn LinkCx) -> Admission {
-        // the link towards the producer is congested: the returning Data will be marked    [SCHNEIDER] differs: a probe takes a mark like
-        // any Interest; the link cannot recognise probes
+        // the link towards the producer is congested: the returning Data will be marked    [SCHNEIDER]
+        // differs: a probe takes a mark like any Interest; the link cannot recognise probes
         let level = self.take(path.to, cx);
         path.note = path.note.max(u32::from(level));
         Admission::Pass
     }
 
     fn on_data_out(&mut self, data: &mut Packet, path: &Transit, cx: &mut dyn LinkCx) {
-        // mark = that of the arriving Data, of the Interest's path, or of the outgoing link [SCHNEIDER] differs: each
-        // downstream gets the mark of its own link; in the source the last one decides for all
+        // the mark of the arriving Data, of the Interest's path, or of the outgoing link   [SCHNEIDER]
+        // differs: each downstream gets the mark of its own link; in the source the last one decides for all
         let level = u32::from(self.take(path.to, cx)).max(path.note);
         self.write(data, level);
     }

@@ -94,7 +94,8 @@ impl Receiver {
         cx.probe("g_trac", g.0);
         cx.probe("trac", trac.0);
 
-        // suppressed while ḡ ≥ U − k_rx·D differs: the paper suppresses above U itself; see k_rx
+        // suppressed while ḡ ≥ U − k_rx·D
+        // differs: the paper suppresses above U itself; see k_rx
         let threshold = self.announced.u - self.k_rx * self.announced.d;
         let indicates = match self.announced.representative {
             None => true,

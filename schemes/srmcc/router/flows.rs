@@ -42,7 +42,8 @@ impl Flows {
         }
     }
 
-    /// Records a stream's packet. It counts if the stream passes to another tree node, without a forwarding entry here.
+    /// Records a stream's packet. It counts if the stream has no forwarding entry here: it passes to another tree node,
+    /// or to one receiver.
     #[inline]
     pub(super) fn saw_stream(&mut self, packet: &Packet, at: &TransitCx<'_>) {
         let Some(link) = self.link(at.port) else { return };

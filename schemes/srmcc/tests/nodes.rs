@@ -149,7 +149,6 @@ fn queues_can_be_sampled_when_a_message_passes() {
 
 // ---- folding ----
 
-/// S000-06, Fig. 3: the maximum, the minimum, the minimum; nothing of an earlier period.
 /// §3.2: Max qocc and Min qocc of one queue, read as its extremes since the message before.
 #[test]
 fn extremes_are_those_since_the_message_before() {
@@ -179,6 +178,7 @@ fn extremes_are_those_since_the_message_before() {
     }
 }
 
+/// S000-06, Fig. 3: the maximum, the minimum, the minimum; nothing of an earlier period.
 #[test]
 fn messages_are_aggregated_by_maximum_and_minima() {
     let (mut node, mut algorithm, branches) = node(3, &Params::default());

@@ -186,8 +186,8 @@ impl State {
             self.late_at = Time::NEVER;
             return None;
         };
-        // below the target, or at most one packet is left [RFC 8289 §5, dodequeue] our choice: the size of "one packet"
-        // is the largest up to now, because links have no MTU
+        // below the target, or at most one packet is left                              [RFC 8289 §5, dodequeue]
+        // our choice: the size of "one packet" is the largest up to now, because links have no MTU
         if now - first.since < settings.target || line.bytes() + others <= settings.largest {
             self.late_at = Time::NEVER;
             return Some((first, false));

@@ -48,10 +48,11 @@ pub struct Agent {
 #[derive(Clone, Debug)]
 struct Measured {
     port: PortId,
-    /// All bytes.
+    /// Bytes since the start.
     offered_bytes: u64,
-    /// Those before the current period, and before the current detection period.
+    /// Bytes before the current period.
     reported_bytes: u64,
+    /// Bytes before the current detection period.
     detected_bytes: u64,
     /// Bytes by traffic in the current period. Rows stay when it ends.
     shares: Vec<(Traffic, u64)>,
