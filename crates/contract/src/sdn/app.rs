@@ -30,7 +30,8 @@ pub trait App {
     /// A port's status arrived. It is already in the cache, and its rate in the net.
     fn on_status(&mut self, _port: PortId, _cx: &mut AppCx<'_, '_>) {}
 
-    /// A port's signal arrived. Its status is already in the cache, unless it was lost.
+    /// A port's signal arrived. Its status is already in the cache, unless it was lost. A signal with a period of its
+    /// own is newer than the last status in the cache, and can precede the first.
     fn on_signal(&mut self, _port: PortId, _cx: &mut AppCx<'_, '_>) {}
 
     /// A link went up or down, or changed its rate. The net already contains the change.
