@@ -68,6 +68,99 @@ fn on(start: Time, stop: Time, at: Time) -> bool {
     start <= at && at < stop
 }
 
+/// Warns that a simulation sends nothing for commands alone.
+fn commands_alone(table: &At<Flow>, notes: &mut Notes) {
+    if let Some(commands) =
+        table.commands.present().filter(|_| crate::resolve::emulation::commands_alone(table))
+    {
+        let name = shortened(name_of(table).unwrap_or_default());
+        notes
+            .warn(
+                commands.location,
+                format!("a simulation sends nothing for `{name}`, which has `commands` alone"),
+            )
+            .hint(
+                "run it by `thalweg emulate`, or write `scheme` or `source` to replace them in a simulation",
+            );
+    }
+}
+
+/// Warns of keys of TCP without effect because of other keys.
+fn tcp_keys(table: &At<Flow>, flow: &FlowSpec, notes: &mut Notes) {
+    if let (FlowKind::Tcp(config), Some(tcp)) = (&*flow.kind, table.tcp.present()) {
+        let by_time = config.sack && config.loss_detection == LossDetection::Time;
+        // a printed plan contains every default: only other values count as set
+        let defaults = tcp::Config::default();
+        let timer = config.recovery_timer != defaults.recovery_timer;
+        let detection = config.loss_detection != defaults.loss_detection;
+        let delay = config.ack_delay != defaults.ack_delay;
+        let rules = [
+            (
+                location_of(&tcp.tail_probe),
+                config.tail_probe && !by_time,
+                "tail_probe",
+                "loss_detection = \"time\"",
+            ),
+            (location_of(&tcp.loss_detection), detection && !config.sack, "loss_detection", "sack = true"),
+            (location_of(&tcp.frto), config.frto && !config.sack, "frto", "sack = true"),
+            (location_of(&tcp.recovery_timer), timer && config.sack, "recovery_timer", "sack = false"),
+            (
+                location_of(&tcp.fast_recovery),
+                !config.fast_recovery && config.sack,
+                "fast_recovery",
+                "sack = false",
+            ),
+            (location_of(&tcp.ack_delay), delay && !config.delayed_ack, "ack_delay", "delayed_ack = true"),
+        ];
+        for (location, void, key, needs) in rules {
+            if let Some(location) = location.filter(|_| void) {
+                notes
+                    .warn(location, format!("`{key}` has no effect without {needs}"))
+                    .hint(format!("write {needs}, or leave `{key}` out"));
+            }
+        }
+    }
+}
+
+/// Warns of keys of a consumer that a source does not use.
+fn consumer_keys(table: &At<Flow>, flow: &FlowSpec, notes: &mut Notes) {
+    if let (FlowKind::Ndn(config), Some(consumer), Some(_)) =
+        (&*flow.kind, table.consumer.present(), table.source.present())
+    {
+        let defaults = ndn::ConsumerConfig::with_controller(config.prefix, config.payload);
+        let window = config.initial_window != defaults.initial_window;
+        let episode = config.episode != defaults.episode;
+        let of_a_controller = [
+            ("initial_window", location_of(&consumer.initial_window), window),
+            ("episode", location_of(&consumer.episode), episode),
+        ];
+        for (key, location, asked) in of_a_controller {
+            if let Some(location) = location.filter(|_| asked) {
+                notes
+                    .warn(location, format!("`{key}` has no effect on a consumer with a `source`"))
+                    .hint("leave the key out: a source requests at a fixed rate, whether Data arrive or not");
+            }
+        }
+    }
+}
+
+/// Warns where a scheme for groups has one receiver.
+fn groups_of_one(table: &At<Flow>, flow: &FlowSpec, notes: &mut Notes) {
+    let families = flow.scheme.as_deref().and_then(schemes::find).map(|entry| entry.scheme.families);
+    if let (Some(scheme), Some(families)) = (table.scheme.present(), families)
+        && matches!(families.first(), Some(Family::Multicast | Family::Icn))
+        && flow.cast == Cast::Unicast
+        && table.multicast.is_missing()
+    {
+        notes
+            .warn(scheme.location, format!("`{}` is a scheme for groups, and this flow has one receiver", scheme.0))
+            .hint(
+                "list the receivers in `to`, write multicast = true for a group of one, or take a scheme for one receiver: \
+                 \"cubic\" for a download, \"tfrc\" for a stream",
+            );
+    }
+}
+
 impl WarningPass<'_> {
     fn flow(&self, table: &At<Flow>, notes: &mut Notes) {
         let none = Vec::new();
@@ -132,75 +225,15 @@ impl WarningPass<'_> {
     /// Warns of settings without effect because of another setting.
     fn settings(&self, table: &At<Flow>, flows: &[&FlowSpec], notes: &mut Notes) {
         let Some(flow) = flows.first() else { return };
-        if let Some(commands) =
-            table.commands.present().filter(|_| crate::resolve::emulation::commands_alone(table))
-        {
-            let name = shortened(name_of(table).unwrap_or_default());
-            notes
-                .warn(commands.location, format!("a simulation sends nothing for `{name}`, which has `commands` alone"))
-                .hint("run it by `thalweg emulate`, or write `scheme` or `source` to replace them in a simulation");
-        }
-        if let (FlowKind::Tcp(config), Some(tcp)) = (&*flow.kind, table.tcp.present()) {
-            let by_time = config.sack && config.loss_detection == LossDetection::Time;
-            // a printed plan contains every default: only other values count as set
-            let defaults = tcp::Config::default();
-            let timer = config.recovery_timer != defaults.recovery_timer;
-            let detection = config.loss_detection != defaults.loss_detection;
-            let delay = config.ack_delay != defaults.ack_delay;
-            let rules = [
-                (
-                    location_of(&tcp.tail_probe),
-                    config.tail_probe && !by_time,
-                    "tail_probe",
-                    "loss_detection = \"time\"",
-                ),
-                (
-                    location_of(&tcp.loss_detection),
-                    detection && !config.sack,
-                    "loss_detection",
-                    "sack = true",
-                ),
-                (location_of(&tcp.frto), config.frto && !config.sack, "frto", "sack = true"),
-                (location_of(&tcp.recovery_timer), timer && config.sack, "recovery_timer", "sack = false"),
-                (
-                    location_of(&tcp.fast_recovery),
-                    !config.fast_recovery && config.sack,
-                    "fast_recovery",
-                    "sack = false",
-                ),
-                (
-                    location_of(&tcp.ack_delay),
-                    delay && !config.delayed_ack,
-                    "ack_delay",
-                    "delayed_ack = true",
-                ),
-            ];
-            for (location, void, key, needs) in rules {
-                if let Some(location) = location.filter(|_| void) {
-                    notes
-                        .warn(location, format!("`{key}` has no effect without {needs}"))
-                        .hint(format!("write {needs}, or leave `{key}` out"));
-                }
-            }
-        }
-        if let (FlowKind::Ndn(config), Some(consumer), Some(_)) =
-            (&*flow.kind, table.consumer.present(), table.source.present())
-        {
-            let defaults = ndn::ConsumerConfig::with_controller(config.prefix, config.payload);
-            let window = config.initial_window != defaults.initial_window;
-            let episode = config.episode != defaults.episode;
-            let of_a_controller = [
-                ("initial_window", location_of(&consumer.initial_window), window),
-                ("episode", location_of(&consumer.episode), episode),
-            ];
-            for (key, location, asked) in of_a_controller {
-                if let Some(location) = location.filter(|_| asked) {
-                    notes.warn(location, format!("`{key}` has no effect on a consumer with a `source`")).hint(
-                        "leave the key out: a source requests at a fixed rate, whether Data arrive or not",
-                    );
-                }
-            }
-        }
+        commands_alone(table, notes);
+        tcp_keys(table, flow, notes);
+        consumer_keys(table, flow, notes);
+        self.marks(table, flow, notes);
+        groups_of_one(table, flow, notes);
+    }
+
+    /// Warns where nothing marks packets, or marks cannot be seen.
+    fn marks(&self, table: &At<Flow>, flow: &FlowSpec, notes: &mut Notes) {
         if let Some((location, hears)) = self.hears_marks(table, flow)
             && hears
             && !self.can_mark()
@@ -230,19 +263,6 @@ impl WarningPass<'_> {
                     )
                     .hint("write mark_above = 20 on the bottleneck, or queue = \"dualpi2\"");
             }
-        }
-        let families = flow.scheme.as_deref().and_then(schemes::find).map(|entry| entry.scheme.families);
-        if let (Some(scheme), Some(families)) = (table.scheme.present(), families)
-            && matches!(families.first(), Some(Family::Multicast | Family::Icn))
-            && flow.cast == Cast::Unicast
-            && table.multicast.is_missing()
-        {
-            notes
-                .warn(scheme.location, format!("`{}` is a scheme for groups, and this flow has one receiver", scheme.0))
-                .hint(
-                    "list the receivers in `to`, write multicast = true for a group of one, or take a scheme for one receiver: \
-                     \"cubic\" for a download, \"tfrc\" for a stream",
-                );
         }
     }
 
