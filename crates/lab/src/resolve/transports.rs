@@ -20,6 +20,7 @@ use crate::schema::nodes::Member;
 use crate::schema::read::{At, Field, Notes};
 use crate::schema::settings::Setting;
 use crate::schema::tcp::{LikeWord, Tcp};
+use crate::schema::tree::Location;
 use crate::schema::values::SchemeName;
 use crate::topology::{Net, NetPort, check_name};
 
@@ -48,47 +49,9 @@ pub(super) fn model<'a>(
         NetworkWord::Ip if table.multicast.or(listed) => Cast::Multicast,
         NetworkWord::Ip => Cast::Unicast,
     };
-    if let Some(multicast) = table.multicast.present()
-        && cast == Cast::Named
-        && !multicast.value
-    {
-        notes
-            .wrong(multicast.location, "a flow that is sent by name is always sent to a group")
-            .hint("leave `multicast` out, or write network = \"ip\"");
-    }
-    let (start, stop) = (table.start.present(), table.stop.present());
-    if let Some(stop) = stop
-        && start.map_or(Time::ZERO, |at| at.value.0) >= stop.value.0
-    {
-        notes
-            .wrong(stop.location, "this flow stops before it starts")
-            .hint("`stop` is an instant of the run, not a length");
-    }
-    let of_members = table.receivers.present().and_then(|receivers| receivers.churn.present());
-    for churn in [table.churn.present(), of_members].into_iter().flatten() {
-        check_churn(churn, notes);
-    }
-    if let Some(receivers) = table.receivers.present()
-        && cast == Cast::Unicast
-        && network != NetworkWord::Ndn
-    {
-        notes
-            .wrong(receivers.location, "`receivers` are the members of a group")
-            .hint("write `to` as a list");
-    }
-    if let (Some(class), Some(net)) = (table.class.present(), net)
-        && class.value > 0
-    {
-        let classes = |port: &NetPort| port.keys.classes.items().len();
-        let max = net.links.iter().map(|link| classes(&link.forward).max(classes(&link.backward))).max();
-        // where a refused link may have classes, who uses them is right
-        let known = !net.partial || max.is_some_and(|max| max > 0);
-        if known && max.unwrap_or(0) <= class.value as usize {
-            notes
-                .wrong(class.location, format!("no queue has a class {}", class.value))
-                .hint("write a class that a link's `classes` has, counted from 0");
-        }
-    }
+    check_cast(table, network, cast, notes);
+    check_times(table, notes);
+    check_class(table, net, notes);
 
     stacks::check(table, notes);
     emulation::check(table, network, cast, notes);
@@ -127,6 +90,59 @@ pub(super) fn model<'a>(
     Some(Model { name: name?, transport, cast, packet, table, trace })
 }
 
+/// Notes keys of groups where the flow's packets are not addressed so.
+fn check_cast(table: &Flow, network: NetworkWord, cast: Cast, notes: &mut Notes) {
+    if let Some(multicast) = table.multicast.present()
+        && cast == Cast::Named
+        && !multicast.value
+    {
+        notes
+            .wrong(multicast.location, "a flow that is sent by name is always sent to a group")
+            .hint("leave `multicast` out, or write network = \"ip\"");
+    }
+    if let Some(receivers) = table.receivers.present()
+        && cast == Cast::Unicast
+        && network != NetworkWord::Ndn
+    {
+        notes
+            .wrong(receivers.location, "`receivers` are the members of a group")
+            .hint("write `to` as a list");
+    }
+}
+
+/// Notes a stop before the start, and times of churn.
+fn check_times(table: &Flow, notes: &mut Notes) {
+    let (start, stop) = (table.start.present(), table.stop.present());
+    if let Some(stop) = stop
+        && start.map_or(Time::ZERO, |at| at.value.0) >= stop.value.0
+    {
+        notes
+            .wrong(stop.location, "this flow stops before it starts")
+            .hint("`stop` is an instant of the run, not a length");
+    }
+    let of_members = table.receivers.present().and_then(|receivers| receivers.churn.present());
+    for churn in [table.churn.present(), of_members].into_iter().flatten() {
+        check_churn(churn, notes);
+    }
+}
+
+/// Notes a class that no queue of the network has.
+fn check_class(table: &Flow, net: Option<&Net>, notes: &mut Notes) {
+    if let (Some(class), Some(net)) = (table.class.present(), net)
+        && class.value > 0
+    {
+        let classes = |port: &NetPort| port.keys.classes.items().len();
+        let max = net.links.iter().map(|link| classes(&link.forward).max(classes(&link.backward))).max();
+        // where a refused link may have classes, who uses them is right
+        let known = !net.partial || max.is_some_and(|max| max > 0);
+        if known && max.unwrap_or(0) <= class.value as usize {
+            notes
+                .wrong(class.location, format!("no queue has a class {}", class.value))
+                .hint("write a class that a link's `classes` has, counted from 0");
+        }
+    }
+}
+
 /// Control packets out of band need a class that they have for themselves.
 fn check_out_of_band(table: &At<Flow>, scheme: &str, net: &Net, notes: &mut Notes) {
     let location = table.params.present().map_or(table.location, |at| at.location);
@@ -159,28 +175,8 @@ fn machine(table: &At<Flow>, cast: Cast, folder: &Path, notes: &mut Notes) -> Op
         schemes::find(&scheme.0).is_some_and(|entry| matches!(entry.build, Build::Stream { .. }))
     };
     let carries = table.scheme.present().is_some_and(streams);
-    let frames = |source: &Source| {
-        source.kind.present().is_some_and(|kind| matches!(kind.value, SourceWord::Frames | SourceWord::Trace))
-    };
     if let Some(source) = table.source.present().filter(|_| !carries) {
-        if let Some(scheme) = table.scheme.present().filter(|_| frames(source)) {
-            notes
-                .wrong(scheme.location, format!("`{}` is no stream, and carries no frames", scheme.0))
-                .hint("take the scheme of a stream, such as scheme = \"tfrc\"");
-            return None;
-        }
-        if let Some(location) = named {
-            notes
-                .wrong(location, "a source without congestion control cannot be sent by name")
-                .hint("leave `network` out, or take a scheme for groups instead of the source");
-        }
-        if let Some(scheme) = table.scheme.present() {
-            notes.wrong(scheme.location, "a flow has a scheme or a source").hint("write one of them");
-        }
-        reject_keys(table, &PARTS, "a source without congestion control", notes);
-        let source = datagrams(source, notes)?.into();
-        let keys = Flow { packet: table.packet.clone().filled(Bytes::new(1000)), source, ..Flow::default() };
-        return Some(Machine::new(Transport::Datagram, keys));
+        return sender_without_control(table, source, named, notes);
     }
     if table.source.is_wrong() {
         return None;
@@ -196,42 +192,7 @@ fn machine(table: &At<Flow>, cast: Cast, folder: &Path, notes: &mut Notes) -> Op
     let params = params(table, entry, notes);
     let (transport, keys, trace) = match entry.build {
         Build::Control(_) => {
-            if !entry.scheme.families.contains(&Family::Ip) {
-                let location = table.scheme.present().map_or(table.location, |scheme| scheme.location);
-                notes
-                    .wrong(
-                        location,
-                        format!("`{scheme}` is a congestion controller for consumers of named data"),
-                    )
-                    .hint("write network = \"ndn\" and the `prefix` that it asks for");
-                return None;
-            }
-            if let Some(location) = named {
-                notes
-                    .wrong(
-                        location,
-                        format!("`{scheme}` runs over TCP and cannot be used with network = \"icn\""),
-                    )
-                    .hint("leave `network` out, or take a scheme for groups");
-            } else if cast == Cast::Multicast {
-                let location = table
-                    .multicast
-                    .present()
-                    .map(|at| at.location)
-                    .or(table.to.present().map(|at| at.location));
-                notes
-                    .wrong(
-                        location.unwrap_or(table.location),
-                        format!("`{scheme}` runs over TCP, which has one receiver"),
-                    )
-                    .hint("write to = \"NODE\" without brackets, or take a scheme for groups");
-            }
-            reject_keys(
-                table,
-                &["stream", "player", "encoder"],
-                &format!("`{scheme}`, which runs over TCP"),
-                notes,
-            );
+            check_window(table, scheme, entry, named, cast, notes)?;
             (Transport::Tcp, over_tcp(table, notes)?, None)
         }
         Build::Stream { .. } => {
@@ -258,6 +219,70 @@ fn machine(table: &At<Flow>, cast: Cast, folder: &Path, notes: &mut Notes) -> Op
     let scheme = table.scheme.clone().filled(SchemeName(scheme.clone()));
     let keys = Flow { scheme, params: params?.into(), ..keys };
     Some(Machine { trace, ..Machine::new(transport, keys) })
+}
+
+/// A source without congestion control. `named` is where it says that it is sent by name.
+fn sender_without_control(
+    table: &At<Flow>,
+    source: &Source,
+    named: Option<Location>,
+    notes: &mut Notes,
+) -> Option<Machine> {
+    let frames = |source: &Source| {
+        source.kind.present().is_some_and(|kind| matches!(kind.value, SourceWord::Frames | SourceWord::Trace))
+    };
+    if let Some(scheme) = table.scheme.present().filter(|_| frames(source)) {
+        notes
+            .wrong(scheme.location, format!("`{}` is no stream, and carries no frames", scheme.0))
+            .hint("take the scheme of a stream, such as scheme = \"tfrc\"");
+        return None;
+    }
+    if let Some(location) = named {
+        notes
+            .wrong(location, "a source without congestion control cannot be sent by name")
+            .hint("leave `network` out, or take a scheme for groups instead of the source");
+    }
+    if let Some(scheme) = table.scheme.present() {
+        notes.wrong(scheme.location, "a flow has a scheme or a source").hint("write one of them");
+    }
+    reject_keys(table, &PARTS, "a source without congestion control", notes);
+    let source = datagrams(source, notes)?.into();
+    let keys = Flow { packet: table.packet.clone().filled(Bytes::new(1000)), source, ..Flow::default() };
+    return Some(Machine::new(Transport::Datagram, keys));
+}
+
+/// Notes what does not go with a scheme that runs over TCP; `None` for one that runs over named data alone.
+fn check_window(
+    table: &At<Flow>,
+    scheme: &str,
+    entry: &Entry,
+    named: Option<Location>,
+    cast: Cast,
+    notes: &mut Notes,
+) -> Option<()> {
+    if !entry.scheme.families.contains(&Family::Ip) {
+        let location = table.scheme.present().map_or(table.location, |scheme| scheme.location);
+        notes
+            .wrong(location, format!("`{scheme}` is a congestion controller for consumers of named data"))
+            .hint("write network = \"ndn\" and the `prefix` that it asks for");
+        return None;
+    }
+    if let Some(location) = named {
+        notes
+            .wrong(location, format!("`{scheme}` runs over TCP and cannot be used with network = \"icn\""))
+            .hint("leave `network` out, or take a scheme for groups");
+    } else if cast == Cast::Multicast {
+        let location =
+            table.multicast.present().map(|at| at.location).or(table.to.present().map(|at| at.location));
+        notes
+            .wrong(
+                location.unwrap_or(table.location),
+                format!("`{scheme}` runs over TCP, which has one receiver"),
+            )
+            .hint("write to = \"NODE\" without brackets, or take a scheme for groups");
+    }
+    reject_keys(table, &["stream", "player", "encoder"], &format!("`{scheme}`, which runs over TCP"), notes);
+    Some(())
 }
 
 /// Notes a stream over a network whose family its catalogue row does not list. Returns whether it is noted.
