@@ -1,6 +1,9 @@
 //! Arrivals of flows: at random from the seed, or as a file lists them.
 
+use std::sync::Arc;
+
 use contract::{NodeId, Random};
+use stack::app::Sizes;
 use units::{Bytes, Duration, Time};
 
 use super::endpoints::MAX_FLOWS;
@@ -9,8 +12,8 @@ use super::setting::Setting;
 use super::sizes::{self, SizeKeys};
 use crate::files::{self, Column, EPOCH_S, Remarks, Wrong, epoch_unit, is_heading, units_of};
 use crate::schema::file::Flow;
-use crate::schema::read::{At, Notes, shortened};
-use crate::schema::traffic::Arrivals;
+use crate::schema::read::{At, Field, Notes, shortened};
+use crate::schema::traffic::{Arrivals, SizeTable};
 use crate::schema::values::Instant;
 use crate::topology::Net;
 
@@ -32,25 +35,12 @@ pub(super) struct Arrival {
 pub(super) fn arrivals(
     table: &Flow,
     model: &Model<'_>,
-    arrivals: &At<std::sync::Arc<Arrivals>>,
+    arrivals: &At<Arc<Arrivals>>,
     setting: &Setting<'_>,
     notes: &mut Notes,
 ) -> Option<Vec<Arrival>> {
     let before = notes.count();
-    for (key, written) in [
-        ("count", table.count.present().map(|at| at.location)),
-        ("size", table.size.present().map(|at| at.location)),
-        ("rate", table.rate.present().map(|at| at.location)),
-        ("start_spread", table.start_spread.present().map(|at| at.location)),
-        ("churn", table.churn.present().map(|at| at.location)),
-        ("app", table.app.present().map(|at| at.location)),
-    ] {
-        if let Some(location) = written {
-            notes
-                .wrong(location, format!("`{key}` and `arrivals` do not go together"))
-                .hint("write one of them");
-        }
-    }
+    refuse_others(table, notes);
     if model.transport == Transport::Ndn {
         notes
             .wrong(arrivals.location, "`arrivals` are flows over TCP, a stack, streams or datagrams")
@@ -63,34 +53,8 @@ pub(super) fn arrivals(
     let stop = table.stop.or(Instant(Time::NEVER)).0.min(Time::ZERO + setting.duration);
     let keys = keys(arrivals);
     let sized = matches!(model.transport, Transport::Tcp | Transport::Stack);
-    let sizes = if sized {
-        if let Some(duration) = arrivals.duration.present() {
-            notes
-                .wrong(duration.location, "flows over TCP or a stack end with their last byte")
-                .hint("write `size` instead of `duration`");
-        }
-        sizes::checked(keys, "`arrivals`", arrivals.location, setting.folder, notes)
-    } else {
-        if let Some(location) = keys.written() {
-            notes.wrong(location, "streams and datagrams have no size").hint("write `duration` instead");
-        }
-        arrivals.duration.required(
-            "duration",
-            "`arrivals` of streams and datagrams",
-            arrivals.location,
-            notes,
-        );
-        None
-    };
-    if let (Some(rate), Some(_)) = (arrivals.rate.present(), arrivals.load.present()) {
-        notes.wrong(rate.location, "arrivals have a `rate` or a `load`").hint("write one of them");
-    }
-    if let (Some(load), false) = (arrivals.load.present(), sized) {
-        notes.wrong(load.location, "a `load` needs flows with a size").hint("write `rate` instead");
-    }
-    if arrivals.load.is_missing() {
-        arrivals.rate.required("rate", "`arrivals`", arrivals.location, notes);
-    }
+    let sizes = checked_sizes(arrivals, sized, setting, notes);
+    check_rate(arrivals, sized, notes);
     let wrong = arrivals.rate.is_wrong() || arrivals.load.is_wrong() || arrivals.duration.is_wrong();
     if notes.count() > before || wrong {
         return None;
@@ -112,22 +76,88 @@ pub(super) fn arrivals(
             .hint(format!("at most {} are expected to; `count` bounds them", MAX_FLOWS / 2));
         return None;
     }
+    Some(drawn(model, arrivals, sizes.as_ref(), rate, (start, stop), setting.seed))
+}
+
+/// Notes keys that do not go with arrivals.
+fn refuse_others(table: &Flow, notes: &mut Notes) {
+    for (key, location) in table.written() {
+        if matches!(key, "count" | "size" | "rate" | "start_spread" | "churn" | "app") {
+            notes
+                .wrong(location, format!("`{key}` and `arrivals` do not go together"))
+                .hint("write one of them");
+        }
+    }
+}
+
+/// The sizes of flows that end with their last byte; other flows have none.
+fn checked_sizes(
+    arrivals: &At<Arc<Arrivals>>,
+    sized: bool,
+    setting: &Setting<'_>,
+    notes: &mut Notes,
+) -> Option<Field<SizeTable>> {
+    let keys = keys(arrivals);
+    if sized {
+        if let Some(duration) = arrivals.duration.present() {
+            notes
+                .wrong(duration.location, "flows over TCP or a stack end with their last byte")
+                .hint("write `size` instead of `duration`");
+        }
+        sizes::checked(keys, "`arrivals`", arrivals.location, setting.folder, notes)
+    } else {
+        if let Some(location) = keys.written() {
+            notes.wrong(location, "streams and datagrams have no size").hint("write `duration` instead");
+        }
+        arrivals.duration.required(
+            "duration",
+            "`arrivals` of streams and datagrams",
+            arrivals.location,
+            notes,
+        );
+        None
+    }
+}
+
+/// Arrivals have a rate, or sizes and a load.
+fn check_rate(arrivals: &At<Arc<Arrivals>>, sized: bool, notes: &mut Notes) {
+    if let (Some(rate), Some(_)) = (arrivals.rate.present(), arrivals.load.present()) {
+        notes.wrong(rate.location, "arrivals have a `rate` or a `load`").hint("write one of them");
+    }
+    if let (Some(load), false) = (arrivals.load.present(), sized) {
+        notes.wrong(load.location, "a `load` needs flows with a size").hint("write `rate` instead");
+    }
+    if arrivals.load.is_missing() {
+        arrivals.rate.required("rate", "`arrivals`", arrivals.location, notes);
+    }
+}
+
+/// Draws what arrives within `span`, `rate` flows per second on average.
+fn drawn(
+    model: &Model<'_>,
+    arrivals: &Arrivals,
+    sizes: Option<&Sizes>,
+    rate: f64,
+    (start, stop): (Time, Time),
+    seed: u64,
+) -> Vec<Arrival> {
+    let max = arrivals.count.or(u32::MAX) as usize;
     let path = format!("flow.{}", model.name.value);
-    let mut gaps = Random::new(setting.seed, &path, "arrivals");
-    let mut drawn_sizes = Random::new(setting.seed, &path, "sizes");
-    let mut durations = Random::new(setting.seed, &path, "durations");
+    let mut gaps = Random::new(seed, &path, "arrivals");
+    let mut drawn_sizes = Random::new(seed, &path, "sizes");
+    let mut durations = Random::new(seed, &path, "durations");
     let mut list = Vec::new();
     let mut at = start;
     loop {
         at += Duration::from_secs_f64(gaps.exponential(1.0 / rate));
         if at >= stop || list.len() == max || list.len() > MAX_FLOWS {
-            return Some(list);
+            return list;
         }
         let until = arrivals.duration.present().map_or(Time::NEVER, |mean| {
             at + Duration::from_secs_f64(durations.exponential(mean.as_secs_f64()))
                 .max(Duration::from_nanos(1))
         });
-        let size = sizes.as_ref().map(|sizes| sizes.draw(&mut drawn_sizes));
+        let size = sizes.map(|sizes| sizes.draw(&mut drawn_sizes));
         list.push(Arrival { at, size, stop: until, ends: None });
     }
 }

@@ -39,6 +39,7 @@ use units::Duration;
 
 use crate::report::FAIRNESS;
 use crate::schema::file::{File, Kind, Record, Route, Routing, Topology};
+use crate::schema::link::Link;
 use crate::schema::nodes::{NetworkNode, Nodes};
 use crate::schema::read::{At, Field, Notes, shortened};
 use crate::schema::renames::unknown;
@@ -90,30 +91,9 @@ pub(crate) fn build(
 ) -> Option<(Resolved, Net)> {
     let seed = seed.unwrap_or(file.seed.or(*File::defaults().seed.resolved()));
     let duration = file.duration.or(*File::defaults().duration.resolved());
-    let warmup = file.warmup.or(Duration::ZERO);
-    if let Some(at) = file.warmup.present()
-        && warmup >= duration
-    {
-        notes
-            .wrong(at.location, format!("`warmup` ({warmup}) must be shorter than `duration` ({duration})"))
-            .hint("shorten `warmup` or lengthen `duration`");
-    }
-
+    let warmup = warmup(file, duration, notes);
     let flow_tables = file.flows.items();
-    if file.topology.is_missing() {
-        notes
-            .wrong(whole, "a scenario needs a topology")
-            .hint("add a table [topology] with kind = \"dumbbell\" and a bottleneck");
-    }
-    let net = match file.topology.present() {
-        Some(at) => {
-            let pairs = endpoints::pairs_needed(flow_tables, ndn::nodes_named(file));
-            let before = notes.count();
-            endpoints::check_memory(flow_tables, pairs, memory::available(), notes);
-            if notes.count() == before { topology::build(at, pairs, folder, notes) } else { None }
-        }
-        None => None,
-    };
+    let net = network(file, whole, folder, notes);
     if file.flows.is_missing() {
         notes
             .wrong(whole, "a scenario needs at least one flow")
@@ -151,18 +131,6 @@ pub(crate) fn build(
     if notes.count() > 0 {
         return None;
     }
-    let nodes = net.nodes.iter().zip(&net.positions).map(|(name, (x, y))| NetworkNode {
-        name: name.clone().into(),
-        x: rounded(*x).into(),
-        y: rounded(*y).into(),
-        ..NetworkNode::default()
-    });
-    let topology = Topology {
-        kind: Kind::Custom.into(),
-        nodes: Nodes::List(nodes.map(Into::into).collect()).into(),
-        links: Field::of(links),
-        ..Topology::default()
-    };
     let routing = Routing {
         metric: Field::of(Setting::of_setting(&metric)),
         ecmp_seed: file.routing.present().map_or(Field::Missing, |routing| routing.ecmp_seed.clone()),
@@ -181,7 +149,7 @@ pub(crate) fn build(
     let compact = compact::build(file, &traffic.flows, net.links.len(), rest.clone()).map(Box::new);
     let (flows, groups, traces) = traffic.into_tables();
     let file = File {
-        topology: topology.into(),
+        topology: drawn(net, links).into(),
         routing: routing.into(),
         icn: icn.table.into(),
         ndn: ndn.table.into(),
@@ -194,6 +162,53 @@ pub(crate) fn build(
         ..rest
     };
     Some((Resolved { file, groups, compact, traces, rate_traces: made.traces.clone() }, made))
+}
+
+/// The warm-up, which is shorter than the run.
+fn warmup(file: &File, duration: Duration, notes: &mut Notes) -> Duration {
+    let warmup = file.warmup.or(Duration::ZERO);
+    if let Some(at) = file.warmup.present()
+        && warmup >= duration
+    {
+        notes
+            .wrong(at.location, format!("`warmup` ({warmup}) must be shorter than `duration` ({duration})"))
+            .hint("shorten `warmup` or lengthen `duration`");
+    }
+    warmup
+}
+
+/// The network of a file; `None` when something is noted.
+fn network(file: &File, whole: Location, folder: &Path, notes: &mut Notes) -> Option<Net> {
+    if file.topology.is_missing() {
+        notes
+            .wrong(whole, "a scenario needs a topology")
+            .hint("add a table [topology] with kind = \"dumbbell\" and a bottleneck");
+    }
+    match file.topology.present() {
+        Some(at) => {
+            let pairs = endpoints::pairs_needed(file.flows.items(), ndn::nodes_named(file));
+            let before = notes.count();
+            endpoints::check_memory(file.flows.items(), pairs, memory::available(), notes);
+            if notes.count() == before { topology::build(at, pairs, folder, notes) } else { None }
+        }
+        None => None,
+    }
+}
+
+/// A topology that lists every node and link.
+fn drawn(net: &Net, links: Vec<At<Link>>) -> Topology {
+    let nodes = net.nodes.iter().zip(&net.positions).map(|(name, (x, y))| NetworkNode {
+        name: name.clone().into(),
+        x: rounded(*x).into(),
+        y: rounded(*y).into(),
+        ..NetworkNode::default()
+    });
+    Topology {
+        kind: Kind::Custom.into(),
+        nodes: Nodes::List(nodes.map(Into::into).collect()).into(),
+        links: Field::of(links),
+        ..Topology::default()
+    }
 }
 
 /// A place in four decimals, so that a printed plan has it exactly.

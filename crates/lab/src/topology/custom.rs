@@ -2,36 +2,27 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use contract::NodeId;
 use units::{Duration, Rate};
 
-use super::{Defaults, Net, check_name, layout, ports};
+use super::{Defaults, Net, NetPort, check_name, layout, ports};
 use crate::schema::file::Topology;
 use crate::schema::link::Link;
-use crate::schema::nodes::Nodes;
+use crate::schema::nodes::{NetworkNode, Nodes};
 use crate::schema::read::{At, Field, Notes, shortened, suggestion};
+
+/// Where the scenario draws a node, if it does.
+type Drawn = Option<(f64, f64)>;
 
 /// The nodes and links of a `custom` topology.
 pub(super) fn build(topology: &At<Topology>, notes: &mut Notes) -> Option<Net> {
     let links = topology.links.required("links", "a custom topology", topology.location, notes)?;
     let mut net = Net { nodes_lost: matches!(topology.nodes, Field::Wrong), ..Net::default() };
     let mut drawn = Vec::new();
-    let listed = match &topology.nodes {
-        Field::Present(nodes) => match &nodes.value {
+    let listed = match topology.nodes.present() {
+        Some(nodes) => match &nodes.value {
             Nodes::List(list) => {
-                for node in list {
-                    let Some(name) = node.name.required("name", "a node", node.location, notes) else {
-                        net.nodes_lost = true;
-                        continue;
-                    };
-                    // a node with an invalid name is added as well, so that references to it are not reported too
-                    check_name(name, "a node", notes);
-                    if net.node(name).is_some() {
-                        notes.wrong(name.location, format!("two nodes are called `{}`", shortened(name)));
-                        continue;
-                    }
-                    net.add_node(name.value.clone(), (0.5, 0.5));
-                    drawn.push(node.x.present().zip(node.y.present()).map(|(x, y)| (x.value, y.value)));
-                }
+                list_nodes(list, &mut net, &mut drawn, notes);
                 true
             }
             Nodes::Count(_) => {
@@ -41,9 +32,8 @@ pub(super) fn build(topology: &At<Topology>, notes: &mut Notes) -> Option<Net> {
                 false
             }
         },
-        Field::Wrong | Field::Missing => false,
+        None => false,
     };
-
     let cycle = report_cycles(links, notes);
     let mut names = BTreeSet::new();
     for link in links.iter() {
@@ -55,40 +45,14 @@ pub(super) fn build(topology: &At<Topology>, notes: &mut Notes) -> Option<Net> {
             }
         }
         let ends = link.ends.required("ends", "a link", link.location, notes);
-        let values = if cycle { Link::default() } else { completed(link, links) };
-        let stand_in = Defaults {
-            rate: Some(Rate::from_mbps(10)),
-            delay: Some(Duration::from_millis(10)),
-            ..Defaults::default()
-        };
-        // an invalid `like` has its own message, so missing values are not reported too
-        let defaults = if cycle
-            || !link.like.is_missing() && link.like.present().is_none_or(|like| named(like, links).is_none())
-        {
-            stand_in
-        } else {
-            Defaults::default()
-        };
-        let ports = ports(&values, defaults, notes);
+        let ports = ports_of(link, links, cycle, notes);
         net.links_lost |= name.is_none();
         let Some(ends) = ends else {
             net.nodes_lost |= !listed;
             net.links_lost = true;
             continue;
         };
-        let mut end = |name: &At<String>| {
-            if let Some(id) = net.node(name) {
-                return id;
-            }
-            if listed {
-                // the node is added, so that it is reported once
-                net.find_node(name, notes);
-            } else {
-                check_name(name, "a node", notes);
-            }
-            drawn.push(None);
-            net.add_node(name.value.clone(), (0.5, 0.5))
-        };
+        let mut end = |name: &At<String>| end_of_a_link(name, listed, &mut net, &mut drawn, notes);
         let (from, to) = (end(&ends.0), end(&ends.1));
         if from == to {
             notes
@@ -107,6 +71,64 @@ pub(super) fn build(topology: &At<Topology>, notes: &mut Notes) -> Option<Net> {
         *position = fixed.unwrap_or(*position);
     }
     Some(net)
+}
+
+/// Adds the nodes that are listed.
+fn list_nodes(list: &[At<NetworkNode>], net: &mut Net, drawn: &mut Vec<Drawn>, notes: &mut Notes) {
+    for node in list {
+        let Some(name) = node.name.required("name", "a node", node.location, notes) else {
+            net.nodes_lost = true;
+            continue;
+        };
+        // a node with an invalid name is added as well, so that references to it are not reported too
+        check_name(name, "a node", notes);
+        if net.node(name).is_some() {
+            notes.wrong(name.location, format!("two nodes are called `{}`", shortened(name)));
+            continue;
+        }
+        net.add_node(name.value.clone(), (0.5, 0.5));
+        drawn.push(node.x.present().zip(node.y.present()).map(|(x, y)| (x.value, y.value)));
+    }
+}
+
+/// The ports of a link, whose values may be those of others; of values that are unknown it has some that are not
+/// reported too.
+fn ports_of(link: &Link, links: &[At<Link>], cycle: bool, notes: &mut Notes) -> (NetPort, NetPort) {
+    let values = if cycle { Link::default() } else { completed(link, links) };
+    // an invalid `like` has its own message, so missing values are not reported too
+    let unknown = cycle
+        || !link.like.is_missing() && link.like.present().is_none_or(|like| named(like, links).is_none());
+    let defaults = if unknown {
+        Defaults {
+            rate: Some(Rate::from_mbps(10)),
+            delay: Some(Duration::from_millis(10)),
+            ..Defaults::default()
+        }
+    } else {
+        Defaults::default()
+    };
+    ports(&values, defaults, notes)
+}
+
+/// The node at an end of a link; one that is not there yet is added, without a message where nodes are not `listed`.
+fn end_of_a_link(
+    name: &At<String>,
+    listed: bool,
+    net: &mut Net,
+    drawn: &mut Vec<Drawn>,
+    notes: &mut Notes,
+) -> NodeId {
+    if let Some(id) = net.node(name) {
+        return id;
+    }
+    if listed {
+        // the node is added, so that it is reported once
+        net.find_node(name, notes);
+    } else {
+        check_name(name, "a node", notes);
+    }
+    drawn.push(None);
+    net.add_node(name.value.clone(), (0.5, 0.5))
 }
 
 /// The link with missing values taken from the link that `like` names, and so on.
