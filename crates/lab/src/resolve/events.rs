@@ -166,57 +166,76 @@ fn flow(event: &At<Event>, net: &Net, traffic: &Traffic, notes: &mut Notes) -> V
     match action {
         Action::Reset => Vec::new(),
         Action::Start | Action::Stop => flows.into_iter().map(of).collect(),
-        Action::Mode => {
-            let Some(mode) = event.mode.required("mode", "action = \"mode\"", event.location, notes) else {
-                return Vec::new();
+        Action::Mode => modes_of(event, name, flows, traffic, notes)
+            .into_iter()
+            .map(|id| Event { mode: event.mode.clone(), ..of(id) })
+            .collect(),
+        Action::Join | Action::Leave => members(event, flows, net, traffic, notes)
+            .into_iter()
+            .map(|id| Event { node: event.node.clone(), ..of(id) })
+            .collect(),
+    }
+}
+
+/// The flows that change their mode.
+fn modes_of(
+    event: &At<Event>,
+    name: &At<String>,
+    flows: Vec<FlowId>,
+    traffic: &Traffic,
+    notes: &mut Notes,
+) -> Vec<FlowId> {
+    let Some(mode) = event.mode.required("mode", "action = \"mode\"", event.location, notes) else {
+        return Vec::new();
+    };
+    let deaf =
+        |id: &FlowId| traffic.flows.get(id.index()).is_none_or(|flow| flow.transport != Transport::Stream);
+    if flows.iter().any(deaf) {
+        notes.wrong(name.location, "only streams have modes").hint("name a flow whose scheme is a stream");
+    }
+    for id in &flows {
+        let scheme = traffic.flows.get(id.index()).and_then(|flow| flow.scheme());
+        let Some(scheme) = scheme.filter(|_| !deaf(id)) else { continue };
+        let modes = modes(scheme);
+        if !modes.contains(&mode.value.as_str()) {
+            let note = match modes {
+                [] => notes.wrong(name.location, format!("`{scheme}` has no modes")),
+                _ => notes.wrong(mode.location, format!("`{}` is no mode of `{scheme}`", shortened(mode))),
             };
-            let deaf = |id: &FlowId| {
-                traffic.flows.get(id.index()).is_none_or(|flow| flow.transport != Transport::Stream)
-            };
-            if flows.iter().any(deaf) {
-                notes
-                    .wrong(name.location, "only streams have modes")
-                    .hint("name a flow whose scheme is a stream");
-            }
-            for id in &flows {
-                let scheme = traffic.flows.get(id.index()).and_then(|flow| flow.scheme());
-                let Some(scheme) = scheme.filter(|_| !deaf(id)) else { continue };
-                let modes = modes(scheme);
-                if !modes.contains(&mode.value.as_str()) {
-                    let note = match modes {
-                        [] => notes.wrong(name.location, format!("`{scheme}` has no modes")),
-                        _ => notes
-                            .wrong(mode.location, format!("`{}` is no mode of `{scheme}`", shortened(mode))),
-                    };
-                    note.maybe(suggestion(mode, modes.iter().copied()));
-                    break;
-                }
-            }
-            flows.into_iter().map(|id| Event { mode: event.mode.clone(), ..of(id) }).collect()
-        }
-        Action::Join | Action::Leave => {
-            let Some(node_name) = event.node.required("node", "a join or leave", event.location, notes)
-            else {
-                return Vec::new();
-            };
-            let Some(node) = net.find_node(node_name, notes) else { return Vec::new() };
-            let mut changes = Vec::new();
-            for id in flows {
-                let Some(flow) = traffic.flows.get(id.index()) else { continue };
-                if !flow.to.contains(&node) {
-                    notes
-                        .wrong(
-                            node_name.location,
-                            format!("`{}` is no receiver of `{}`", shortened(node_name), flow.name()),
-                        )
-                        .hint("list it under the flow's `to`");
-                    break;
-                }
-                changes.push(Event { node: event.node.clone(), ..of(id) });
-            }
-            changes
+            note.maybe(suggestion(mode, modes.iter().copied()));
+            break;
         }
     }
+    flows
+}
+
+/// The flows whose receiver joins or leaves.
+fn members(
+    event: &At<Event>,
+    flows: Vec<FlowId>,
+    net: &Net,
+    traffic: &Traffic,
+    notes: &mut Notes,
+) -> Vec<FlowId> {
+    let Some(node_name) = event.node.required("node", "a join or leave", event.location, notes) else {
+        return Vec::new();
+    };
+    let Some(node) = net.find_node(node_name, notes) else { return Vec::new() };
+    let mut joined = Vec::new();
+    for id in flows {
+        let Some(flow) = traffic.flows.get(id.index()) else { continue };
+        if !flow.to.contains(&node) {
+            notes
+                .wrong(
+                    node_name.location,
+                    format!("`{}` is no receiver of `{}`", shortened(node_name), flow.name()),
+                )
+                .hint("list it under the flow's `to`");
+            break;
+        }
+        joined.push(id);
+    }
+    joined
 }
 
 fn node(event: &At<Event>, setting: &Setting<'_>, notes: &mut Notes) -> Vec<Event> {

@@ -12,6 +12,7 @@ use super::{Defaults, Net, is_name, layout, listed, location_of, template};
 use crate::files;
 use crate::schema::file::Topology;
 use crate::schema::read::{At, Notes, shortened};
+use crate::schema::tree::Location;
 
 /// Speed of light in fibre, two thirds of that in vacuum.
 const METRES_PER_SECOND: f64 = 299_792_458.0 * 2.0 / 3.0;
@@ -33,19 +34,7 @@ pub(super) fn build(topology: &At<Topology>, folder: &Path, notes: &mut Notes) -
     let own = rate.is_some() || topology.link.is_wrong() || link.is_some_and(|link| link.forward.has_rate());
     let speeds = graph.edges.iter().filter(|edge| edge.speed.is_some()).count();
     let from_file = topology.rate_from_file.or(!own && speeds > 0);
-    let of_all = format!("{speeds} of {} links", graph.edges.len());
-    match (topology.rate_from_file.present(), rate) {
-        (None, Some(rate)) if speeds > 0 => notes
-            .warn(rate, format!("all links have this rate, though {of_all} have one in the file (`{SPEED}`)"))
-            .hint("write rate_from_file = true to use those, and `rate` for other links; false to confirm this one"),
-        (Some(at), _) if at.value && speeds == 0 => notes
-            .warn(at.location, format!("no link of the file has a rate (`{SPEED}`)"))
-            .hint("leave `rate_from_file` out"),
-        (Some(at), Some(rate)) if at.value && speeds == graph.edges.len() => notes
-            .warn(rate, format!("this rate has no effect: all links have one in the file (`{SPEED}`)"))
-            .hint("leave `rate` out, or write rate_from_file = false"),
-        _ => {}
-    }
+    warn_of_rates(topology, rate, speeds, &graph, notes);
     let defaults = Defaults {
         // placeholders until the values of the file are known
         rate: (from_file && !own).then_some(Rate::from_mbps(10)),
@@ -68,6 +57,42 @@ pub(super) fn build(topology: &At<Topology>, folder: &Path, notes: &mut Notes) -
             )
             .hint("write `rate` in `link` for them, and rate_from_file = true for the others");
     }
+    report_distances(topology, file, &graph, &link, &lost, notes);
+    Some(make.finish())
+}
+
+/// Warns where rates of the file and of the scenario are both there, or none is.
+fn warn_of_rates(
+    topology: &Topology,
+    rate: Option<Location>,
+    speeds: usize,
+    graph: &Graph,
+    notes: &mut Notes,
+) {
+    let of_all = format!("{speeds} of {} links", graph.edges.len());
+    match (topology.rate_from_file.present(), rate) {
+        (None, Some(rate)) if speeds > 0 => notes
+            .warn(rate, format!("all links have this rate, though {of_all} have one in the file (`{SPEED}`)"))
+            .hint("write rate_from_file = true to use those, and `rate` for other links; false to confirm this one"),
+        (Some(at), _) if at.value && speeds == 0 => notes
+            .warn(at.location, format!("no link of the file has a rate (`{SPEED}`)"))
+            .hint("leave `rate_from_file` out"),
+        (Some(at), Some(rate)) if at.value && speeds == graph.edges.len() => notes
+            .warn(rate, format!("this rate has no effect: all links have one in the file (`{SPEED}`)"))
+            .hint("leave `rate` out, or write rate_from_file = false"),
+        _ => {}
+    }
+}
+
+/// Reports nodes without a location, and a delay without effect, where delays are by distance.
+fn report_distances(
+    topology: &Topology,
+    file: &At<String>,
+    graph: &Graph,
+    link: &Template,
+    lost: &Lost,
+    notes: &mut Notes,
+) {
     if !lost.nodes.is_empty() {
         let names: Vec<String> = lost.nodes.iter().map(|node| graph.nodes[*node].shown()).collect();
         let names = listed(names.iter().map(String::as_str));
@@ -95,13 +120,12 @@ pub(super) fn build(topology: &At<Topology>, folder: &Path, notes: &mut Notes) -
                 .hint("add the coordinates to the file for delays by distance");
         }
     } else if let (true, Some(delay), true) =
-        (by_distance, location_of(&link.link.forward.delay), lost.distances > 0)
+        (topology.delay_by_distance.or(false), location_of(&link.link.forward.delay), lost.distances > 0)
     {
         notes
             .warn(delay, "this delay has no effect: all nodes have a latitude and a longitude")
             .hint("leave `delay` out, or `delay_by_distance`");
     }
-    Some(make.finish())
 }
 
 /// The graph of a file.
@@ -138,7 +162,7 @@ impl GraphNode {
 /// The first graph of a GraphML text; the error is a message.
 fn graph(text: &str) -> Result<Graph, String> {
     let document = roxmltree::Document::parse(text).map_err(|error| error.to_string())?;
-    let names: BTreeMap<&str, String> = document
+    let names = document
         .descendants()
         .filter(|node| node.tag_name().name() == "key")
         .filter_map(|key| Some((key.attribute("id")?, key.attribute("attr.name")?.to_lowercase())))
@@ -147,84 +171,108 @@ fn graph(text: &str) -> Result<Graph, String> {
         .descendants()
         .find(|node| node.tag_name().name() == "graph")
         .ok_or("there is no graph in it")?;
-    // the text of the first of these attributes that has one, by names in lower case
-    let data = |node: Node<'_, '_>, wanted: &[&str]| {
+    let reader = Reader { graph, names };
+    let (nodes, ids) = reader.nodes()?;
+    if nodes.is_empty() || nodes.len() > 100_000 {
+        return Err(format!("it has {} nodes; 1 to 100000 are possible", nodes.len()));
+    }
+    let edges = reader.edges(&ids)?;
+    if edges.len() > 200_000 {
+        return Err(format!("it has {} links; at most 200000 are possible", edges.len()));
+    }
+    Ok(Graph { nodes, edges })
+}
+
+/// The elements of a graph in a file.
+struct Reader<'a> {
+    graph: Node<'a, 'a>,
+    /// Names of attributes in lower case, by the keys that data have.
+    names: BTreeMap<&'a str, String>,
+}
+
+impl<'a> Reader<'a> {
+    /// The elements of that name, also of graphs within nodes.
+    fn within(&self, name: &'static str) -> impl Iterator<Item = Node<'a, 'a>> + use<'a> {
+        self.graph.descendants().filter(move |node| {
+            node.tag_name().name() == name
+                && node.parent().is_some_and(|parent| parent.tag_name().name() == "graph")
+        })
+    }
+
+    /// The text of the first of these attributes that has one, by names in lower case.
+    fn data(&self, node: Node<'_, '_>, wanted: &[&str]) -> Option<String> {
         let named = |name: &str, child: &Node<'_, '_>| {
             child.tag_name().name() == "data"
-                && child.attribute("key").is_some_and(|key| match names.get(key) {
+                && child.attribute("key").is_some_and(|key| match self.names.get(key) {
                     Some(known) => known == name,
                     None => key.to_lowercase() == name,
                 })
         };
         let texts = wanted.iter().filter_map(|name| node.children().find(|child| named(name, child))?.text());
         texts.map(str::trim).find(|text| !text.is_empty()).map(str::to_owned)
-    };
+    }
 
-    // a node with a graph of its own that has nodes is a group of these, and no node of the network
-    let within = |name: &'static str| {
-        graph.descendants().filter(move |node| {
-            node.tag_name().name() == name
-                && node.parent().is_some_and(|parent| parent.tag_name().name() == "graph")
-        })
-    };
-    let is_group = |node: &Node<'_, '_>| {
-        node.children()
-            .filter(|child| child.tag_name().name() == "graph")
-            .any(|inner| inner.children().any(|child| child.tag_name().name() == "node"))
-    };
-    let groups: BTreeSet<&str> =
-        within("node").filter(is_group).filter_map(|node| node.attribute("id")).collect();
-    let mut nodes = Vec::new();
-    let mut ids = BTreeMap::new();
-    let mut taken = BTreeSet::new();
-    for node in within("node").filter(|node| !is_group(node)) {
-        let id = node.attribute("id").ok_or("a node has no id")?;
-        if ids.insert(id, nodes.len()).is_some() {
-            return Err(format!("two nodes have the id `{}`", shortened(id)));
-        }
-        let label = data(node, &["label"]).or_else(|| drawn_label(node)).or_else(|| data(node, &["name"]));
-        let mut unreadable = None;
-        let mut degrees = |names: &[&str], max: f64| {
-            let text = data(node, names)?;
-            let read = files::number(&text).filter(|value| value.abs() <= max);
-            if read.is_none() {
-                unreadable = Some(text);
+    /// The nodes, and their places in the list by id.
+    fn nodes(&self) -> Result<(Vec<GraphNode>, BTreeMap<&'a str, usize>), String> {
+        let (mut nodes, mut ids, mut taken) = (Vec::new(), BTreeMap::new(), BTreeSet::new());
+        for node in self.within("node").filter(|node| !is_group(node)) {
+            let id = node.attribute("id").ok_or("a node has no id")?;
+            if ids.insert(id, nodes.len()).is_some() {
+                return Err(format!("two nodes have the id `{}`", shortened(id)));
             }
-            read
-        };
-        let latitude = degrees(&["latitude", "lat"], 90.0);
-        let longitude = degrees(&["longitude", "lon", "long", "lng"], 360.0);
-        let name = unique(&label.unwrap_or_else(|| id.to_owned()), &mut taken);
-        nodes.push(GraphNode { name, location: latitude.zip(longitude), unreadable });
-    }
-    if nodes.is_empty() || nodes.len() > 100_000 {
-        return Err(format!("it has {} nodes; 1 to 100000 are possible", nodes.len()));
-    }
-    let mut edges = Vec::new();
-    let directed = graph.attribute("edgedefault") == Some("directed");
-    let mut seen = BTreeSet::new();
-    for edge in within("edge") {
-        let end = |name: &str| {
-            let id = edge.attribute(name).ok_or(format!("an edge has no {name}"))?;
-            ids.get(id).copied().ok_or_else(|| {
-                let what =
-                    if groups.contains(id) { "is a group: link a node in it" } else { "does not exist" };
-                format!("an edge names the node `{}`, which {what}", shortened(id))
-            })
-        };
-        let (source, target) = (end("source")?, end("target")?);
-        // two directions of a directed graph are one link
-        if source == target || (directed && seen.contains(&(target, source))) {
-            continue;
+            let label = self.data(node, &["label"]).or_else(|| drawn_label(node));
+            let label = label.or_else(|| self.data(node, &["name"]));
+            let mut unreadable = None;
+            let mut degrees = |names: &[&str], max: f64| {
+                let text = self.data(node, names)?;
+                let read = files::number(&text).filter(|value| value.abs() <= max);
+                if read.is_none() {
+                    unreadable = Some(text);
+                }
+                read
+            };
+            let latitude = degrees(&["latitude", "lat"], 90.0);
+            let longitude = degrees(&["longitude", "lon", "long", "lng"], 360.0);
+            let name = unique(&label.unwrap_or_else(|| id.to_owned()), &mut taken);
+            nodes.push(GraphNode { name, location: latitude.zip(longitude), unreadable });
         }
-        seen.insert((source, target));
-        let speed = data(edge, &["linkspeedraw"]).and_then(|text| files::number(&text));
-        edges.push(Edge { ends: (source, target), speed: speed.filter(|bps| (1.0..=1e13).contains(bps)) });
+        Ok((nodes, ids))
     }
-    if edges.len() > 200_000 {
-        return Err(format!("it has {} links; at most 200000 are possible", edges.len()));
+
+    /// The edges between two nodes.
+    fn edges(&self, ids: &BTreeMap<&str, usize>) -> Result<Vec<Edge>, String> {
+        let groups: BTreeSet<&str> =
+            self.within("node").filter(is_group).filter_map(|node| node.attribute("id")).collect();
+        let directed = self.graph.attribute("edgedefault") == Some("directed");
+        let (mut edges, mut seen) = (Vec::new(), BTreeSet::new());
+        for edge in self.within("edge") {
+            let end = |name: &str| {
+                let id = edge.attribute(name).ok_or(format!("an edge has no {name}"))?;
+                ids.get(id).copied().ok_or_else(|| {
+                    let what =
+                        if groups.contains(id) { "is a group: link a node in it" } else { "does not exist" };
+                    format!("an edge names the node `{}`, which {what}", shortened(id))
+                })
+            };
+            let (source, target) = (end("source")?, end("target")?);
+            // two directions of a directed graph are one link
+            if source == target || (directed && seen.contains(&(target, source))) {
+                continue;
+            }
+            seen.insert((source, target));
+            let speed = self.data(edge, &["linkspeedraw"]).and_then(|text| files::number(&text));
+            let speed = speed.filter(|bps| (1.0..=1e13).contains(bps));
+            edges.push(Edge { ends: (source, target), speed });
+        }
+        Ok(edges)
     }
-    Ok(Graph { nodes, edges })
+}
+
+/// Whether a node has a graph of its own that has nodes: it is a group of these, and no node of the network.
+fn is_group(node: &Node<'_, '_>) -> bool {
+    node.children()
+        .filter(|child| child.tag_name().name() == "graph")
+        .any(|inner| inner.children().any(|child| child.tag_name().name() == "node"))
 }
 
 /// The label that the editor yEd draws for a node, `y:NodeLabel`: the first that is not empty.
