@@ -185,6 +185,20 @@ fn controller(settings: &Fetch, config: &ConsumerConfig) -> Result<AnyControl, F
     Ok(controller)
 }
 
+/// The settings of a consumer of the segments after the first, which has so many bytes.
+fn consumer(settings: &Fetch, found: &Discovered, first: usize) -> ConsumerConfig {
+    let payload = Bytes::new(first.max(1) as u64);
+    ConsumerConfig {
+        data: Bytes::new(found.first.len() as u64 + around()),
+        size: payload * found.last,
+        lifetime: settings.lifetime,
+        initial_window: settings.initial_window,
+        marks: settings.marks,
+        timeout: settings.timeout,
+        ..ConsumerConfig::with_controller(NameId(1), payload)
+    }
+}
+
 /// Fetches all segments but the first, which was found with the version.
 fn run<C: Transport>(
     face: &mut Face<C>,
@@ -200,16 +214,7 @@ fn run<C: Transport>(
     order.put(0, first.content).map_err(Failure::Write)?;
     fetched.unverified += u64::from(first.intact().is_none());
     control.segments.store(1, Ordering::Relaxed);
-    let payload = Bytes::new(first.content.len().max(1) as u64);
-    let config = ConsumerConfig {
-        data: Bytes::new(found.first.len() as u64 + around()),
-        size: payload * found.last,
-        lifetime: settings.lifetime,
-        initial_window: settings.initial_window,
-        marks: settings.marks,
-        timeout: settings.timeout,
-        ..ConsumerConfig::with_controller(NameId(1), payload)
-    };
+    let config = consumer(settings, found, first.content.len());
     let controller = controller(settings, &config)?;
     let mut machine = StateMachine::new(
         Consumer::new(&config, controller),
@@ -237,46 +242,23 @@ fn run<C: Transport>(
             let received = order.next() + order.early();
             break Err(Failure::Stalled { waited: settings.patience, received, all: found.last + 1 });
         }
-        let mut unwritten = None;
-        let some = face.receive(&mut |header, packet| match packet {
-            wire::ndn::Packet::Data(data) => {
-                let Some(segment) = pipe.segment(data.name) else { return };
-                match data.intact() {
-                    Some(false) => {
-                        fetched.damaged += 1;
-                        return;
-                    }
-                    Some(true) => {}
-                    None => fetched.unverified += 1,
-                }
-                match order.put(segment, data.content) {
-                    Ok(Insertion::TooEarly) => fetched.early += 1,
-                    Ok(Insertion::Stored | Insertion::Duplicate) => {
-                        heard_at = now;
-                        machine.handle(Input::Packet(&arrived(segment, data, header)), now);
-                    }
-                    Err(error) => unwritten = Some(error),
-                }
-            }
-            wire::ndn::Packet::Interest(interest) => {
-                let (Some(reason), Some(segment)) = (header.nack, pipe.segment(interest.name)) else {
-                    return;
-                };
-                let reason = reason.known().unwrap_or(contract::NackReason::NoRoute);
-                fetched.no_route += u64::from(reason == contract::NackReason::NoRoute);
-                let nack =
-                    contract::Nack { name: numbered(segment), nonce: interest.nonce.unwrap_or(0), reason };
-                machine
-                    .handle(Input::Packet(&packet_of(Header::Nack(nack), 0, header, Ecn::NotCapable)), now);
-            }
+        let mut unwritten = Ok(());
+        let some = face.receive(&mut |header, packet| match pipe.take(
+            header,
+            packet,
+            now,
+            order,
+            &mut machine,
+            fetched,
+        ) {
+            Ok(true) => heard_at = now,
+            Ok(false) => {}
+            Err(error) => unwritten = Err(Failure::Write(error)),
         });
-        let some = match some {
+        let some = match some.map_err(Failure::from).and_then(|some| unwritten.map(|()| some)) {
             Ok(some) => some,
-            Err(broken) => break Err(broken.into()),
+            Err(failure) => break Err(failure),
         };
-        if let Some(error) = unwritten {
-            break Err(Failure::Write(error));
-        }
         if machine.endpoint.wake() <= now {
             machine.handle(Input::Timer, now);
         }
@@ -314,6 +296,53 @@ struct Pipe<'a> {
 }
 
 impl Pipe<'_> {
+    /// A packet arrives. Returns whether it is Data of the file.
+    fn take(
+        &mut self,
+        header: &LinkHeader,
+        packet: &wire::ndn::Packet<'_>,
+        now: Time,
+        order: &mut ReorderBuffer<'_>,
+        machine: &mut StateMachine<Consumer<AnyControl>>,
+        fetched: &mut Fetched,
+    ) -> io::Result<bool> {
+        match packet {
+            wire::ndn::Packet::Data(data) => {
+                let Some(segment) = self.segment(data.name) else { return Ok(false) };
+                match data.intact() {
+                    Some(false) => {
+                        fetched.damaged += 1;
+                        return Ok(false);
+                    }
+                    Some(true) => {}
+                    None => fetched.unverified += 1,
+                }
+                match order.put(segment, data.content)? {
+                    Insertion::TooEarly => {
+                        fetched.early += 1;
+                        return Ok(false);
+                    }
+                    Insertion::Stored | Insertion::Duplicate => {
+                        machine.handle(Input::Packet(&arrived(segment, data, header)), now);
+                    }
+                }
+                Ok(true)
+            }
+            wire::ndn::Packet::Interest(interest) => {
+                let (Some(reason), Some(segment)) = (header.nack, self.segment(interest.name)) else {
+                    return Ok(false);
+                };
+                let reason = reason.known().unwrap_or(contract::NackReason::NoRoute);
+                fetched.no_route += u64::from(reason == contract::NackReason::NoRoute);
+                let nack =
+                    contract::Nack { name: numbered(segment), nonce: interest.nonce.unwrap_or(0), reason };
+                machine
+                    .handle(Input::Packet(&packet_of(Header::Nack(nack), 0, header, Ecn::NotCapable)), now);
+                Ok(false)
+            }
+        }
+    }
+
     /// Sends the Interests in the outbox of the state machine.
     fn send<C: Transport>(
         &mut self,

@@ -17,8 +17,8 @@ use parquet::errors::ParquetError;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use serde_json::{Value, json};
 use sim::{
-    ActivityRow, ActivitySubject, Cast, EndpointRole, EndpointRow, FlowKind, FlowSpec, HopRow, MeterRow,
-    NodeRole, PacketEnd, PacketLog, PacketRow, Subject, Trace,
+    ActivityRow, ActivitySubject, Blueprint, Cast, EndpointRole, EndpointRow, FlowKind, FlowSpec, HopRow,
+    MeterRow, NodeRole, PacketEnd, PacketLog, PacketRow, Subject, Trace,
 };
 use stack::app;
 use stack::tcp::Demand;
@@ -93,21 +93,61 @@ impl Record {
 /// The content of `record.json`.
 fn names(plan: &Plan, trace: &Trace, endpoints: &[EndpointRow]) -> Value {
     let blueprint = &plan.blueprint;
+    let addresses = endpoints.iter().map(|row| {
+        json!({
+            "role": role(row.role),
+            "node": row.address.node.0,
+            "flow": row.flow.map(|flow| flow.0),
+        })
+    });
+    json!({
+        "format": FORMAT,
+        "thalweg": env!("CARGO_PKG_VERSION"),
+        "title": plan.title,
+        "seed": blueprint.seed,
+        "trace_hash": format!("{:016x}", trace.hash),
+        "warmup_ns": signed(trace.warmup),
+        "duration_ns": blueprint.duration.as_nanos(),
+        "ended_ns": signed(trace.ended_at),
+        "nodes": blueprint.nodes.iter().map(|name| name.as_str()).collect::<Vec<_>>(),
+        "ports": ports(blueprint),
+        "endpoints": addresses.collect::<Vec<_>>(),
+        "flows": flows(plan, endpoints),
+        "groups": plan.groups.iter().map(|group| {
+            json!({"name": group.name, "flows": group.flows.iter().map(|flow| flow.0).collect::<Vec<_>>()})
+        }).collect::<Vec<_>>(),
+        "apps": apps(blueprint),
+    })
+}
+
+/// Both directions of each link.
+fn ports(blueprint: &Blueprint) -> Vec<Value> {
     let is_control = |ends: (contract::NodeId, contract::NodeId)| {
         let separate = blueprint.sdn.as_ref().filter(|sdn| sdn.out_of_band);
         separate.is_some_and(|sdn| ends.0 == sdn.controller || ends.1 == sdn.controller)
     };
-    let ports = blueprint.links.iter().flat_map(|link| {
-        [("forward", link.ends), ("backward", (link.ends.1, link.ends.0))].map(|(direction, (from, to))| {
-            json!({
-                "link": link.name.as_str(),
-                "direction": direction,
-                "from": from.0,
-                "to": to.0,
-                "control": is_control(link.ends),
-            })
+    blueprint
+        .links
+        .iter()
+        .flat_map(|link| {
+            [("forward", link.ends), ("backward", (link.ends.1, link.ends.0))].map(
+                |(direction, (from, to))| {
+                    json!({
+                        "link": link.name.as_str(),
+                        "direction": direction,
+                        "from": from.0,
+                        "to": to.0,
+                        "control": is_control(link.ends),
+                    })
+                },
+            )
         })
-    });
+        .collect()
+}
+
+/// The flows, with their endpoints.
+fn flows(plan: &Plan, endpoints: &[EndpointRow]) -> Vec<Value> {
+    let blueprint = &plan.blueprint;
     let mut groups = vec![""; blueprint.flows.len()];
     for group in &plan.groups {
         group.flows.iter().for_each(|flow| groups[flow.index()] = &group.name);
@@ -123,7 +163,7 @@ fn names(plan: &Plan, trace: &Trace, endpoints: &[EndpointRow]) -> Value {
     }
     let app_of =
         |flow: usize| blueprint.apps.iter().position(|app| app.flows.iter().any(|used| used.index() == flow));
-    let flows = blueprint.flows.iter().enumerate().map(|(index, flow)| {
+    blueprint.flows.iter().enumerate().map(|(index, flow)| {
         let instant = |at: Time| (at < Time::NEVER).then(|| signed(at));
         json!({
             "name": flow.name.as_str(),
@@ -146,45 +186,28 @@ fn names(plan: &Plan, trace: &Trace, endpoints: &[EndpointRow]) -> Value {
             "encodes": flow.kind.encodes(),
             "plays": matches!(&*flow.kind, FlowKind::Stream(config) if config.player.is_some()),
         })
-    });
-    let apps = blueprint.apps.iter().map(|app| {
-        let flow = app.flows.first().map(|flow| &blueprint.flows[flow.index()]);
-        json!({
-            "name": app.name,
-            "kind": match app.config {
-                app::Config::Rounds(_) => "requests",
-                app::Config::Page(_) => "page",
-                app::Config::Player(_) => "player",
-            },
-            "node": flow.and_then(|flow| flow.to.first()).map(|to| to.node.0),
-            "flows": app.flows.iter().map(|flow| flow.0).collect::<Vec<_>>(),
+    }).collect()
+}
+
+/// The applications, with their flows.
+fn apps(blueprint: &Blueprint) -> Vec<Value> {
+    blueprint
+        .apps
+        .iter()
+        .map(|app| {
+            let flow = app.flows.first().map(|flow| &blueprint.flows[flow.index()]);
+            json!({
+                "name": app.name,
+                "kind": match app.config {
+                    app::Config::Rounds(_) => "requests",
+                    app::Config::Page(_) => "page",
+                    app::Config::Player(_) => "player",
+                },
+                "node": flow.and_then(|flow| flow.to.first()).map(|to| to.node.0),
+                "flows": app.flows.iter().map(|flow| flow.0).collect::<Vec<_>>(),
+            })
         })
-    });
-    let endpoints = endpoints.iter().map(|row| {
-        json!({
-            "role": role(row.role),
-            "node": row.address.node.0,
-            "flow": row.flow.map(|flow| flow.0),
-        })
-    });
-    json!({
-        "format": FORMAT,
-        "thalweg": env!("CARGO_PKG_VERSION"),
-        "title": plan.title,
-        "seed": blueprint.seed,
-        "trace_hash": format!("{:016x}", trace.hash),
-        "warmup_ns": signed(trace.warmup),
-        "duration_ns": blueprint.duration.as_nanos(),
-        "ended_ns": signed(trace.ended_at),
-        "nodes": blueprint.nodes.iter().map(|name| name.as_str()).collect::<Vec<_>>(),
-        "ports": ports.collect::<Vec<_>>(),
-        "endpoints": endpoints.collect::<Vec<_>>(),
-        "flows": flows.collect::<Vec<_>>(),
-        "groups": plan.groups.iter().map(|group| {
-            json!({"name": group.name, "flows": group.flows.iter().map(|flow| flow.0).collect::<Vec<_>>()})
-        }).collect::<Vec<_>>(),
-        "apps": apps.collect::<Vec<_>>(),
-    })
+        .collect()
 }
 
 /// What carries a flow.

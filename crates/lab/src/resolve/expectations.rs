@@ -6,6 +6,7 @@ use crate::report::{METRICS, Sides, word};
 use crate::schema::file::File;
 use crate::schema::read::{Notes, shortened, suggestion};
 use crate::schema::renames::unknown;
+use crate::topology::Net;
 
 /// Words of a key that no column has, by what stands first in the key.
 const OF_A_FLOW: &[&str] = &["cov", "convergence", "power", "recovery"];
@@ -68,14 +69,54 @@ pub(super) fn check_relations(file: &File, notes: &mut Notes) {
     }
 }
 
-/// Whether a result has this key; the error is a message and a hint.
-fn check_key(key: &str, setting: &Setting<'_>, traffic: &Traffic) -> Result<(), (String, Option<String>)> {
+/// What is wrong with a key: a message, and a hint.
+type Wrong = (String, Option<String>);
+
+/// That nothing has this name, with one that is like it.
+fn no(of: &str, name: &str, known: Vec<&str>) -> Wrong {
+    (format!("no {of} is called `{}`", shortened(name)), suggestion(name, known))
+}
+
+/// Whether there is a receiver of this name, FLOW@NODE.
+fn check_receiver(name: &str, net: &Net, traffic: &Traffic) -> Result<(), Wrong> {
+    let known = || {
+        let (flow, node) = name.split_once('@')?;
+        let (flow, node) = (traffic.flow(flow)?, net.node(node)?);
+        flow.to.iter().find(|receiver| **receiver == node)
+    };
+    let refused = name.split_once('@').is_some_and(|(flow, node)| {
+        traffic.refused(flow) || (net.node(node).is_none() && !net.knows_all_nodes())
+    });
+    if known().is_none() && !refused {
+        let hint = "write receiver.FLOW@NODE and a column of the table of receivers";
+        return Err((format!("no receiver is called `{}`", shortened(name)), Some(hint.to_owned())));
+    }
+    Ok(())
+}
+
+/// Whether a node of this name forwards by name.
+fn check_node(name: &str, setting: &Setting<'_>) -> Result<(), Wrong> {
     let Setting { net, icn, ndn, sdn, .. } = *setting;
+    let node = net.node(name);
+    let known = icn.knows(node) || node.is_some_and(|node| ndn.knows(node)) || sdn.knows(node);
+    if !known && (node.is_some() || net.knows_all_nodes()) {
+        let nodes = icn.nodes().chain(ndn.nodes().iter().copied()).chain(sdn.nodes());
+        let of = if ndn.nodes().is_empty() {
+            "node of the name-based network"
+        } else {
+            "node that forwards by name"
+        };
+        let known = nodes.map(|node| net.nodes[node.index()].as_str()).collect();
+        return Err(no(of, name, known));
+    }
+    Ok(())
+}
+
+/// Whether a result has this key; the error is a message and a hint.
+fn check_key(key: &str, setting: &Setting<'_>, traffic: &Traffic) -> Result<(), Wrong> {
+    let net = setting.net;
     let (subject, last) = key.rsplit_once('.').unwrap_or((key, ""));
     let (kind, name) = subject.split_once('.').unwrap_or((subject, ""));
-    let nothing = |of: &str, known: Vec<&str>| {
-        Err((format!("no {of} is called `{}`", shortened(name)), suggestion(name, known)))
-    };
     let (table, more) = match kind {
         "link" => {
             let link = name.strip_suffix(".backward").filter(|link| net.link(link).is_some()).unwrap_or(name);
@@ -93,48 +134,27 @@ fn check_key(key: &str, setting: &Setting<'_>, traffic: &Traffic) -> Result<(), 
                         Some(format!("write flows.{name}.{last}, or flow.{name}.1.{last} for one of them")),
                     ));
                 }
-                return nothing("flow", traffic.flow_names().collect());
+                return Err(no("flow", name, traffic.flow_names().collect()));
             }
             ("flows", OF_A_FLOW)
         }
         "flows" => {
             if !name.is_empty() && !traffic.has_group(name) && !traffic.refused(name) {
-                return nothing("group of flows", traffic.groups.keys().map(String::as_str).collect());
+                return Err(no("group of flows", name, traffic.groups.keys().map(String::as_str).collect()));
             }
             ("flows", OF_FLOWS)
         }
         "receiver" => {
-            let known = || {
-                let (flow, node) = name.split_once('@')?;
-                let (flow, node) = (traffic.flow(flow)?, net.node(node)?);
-                flow.to.iter().find(|receiver| **receiver == node)
-            };
-            let refused = name.split_once('@').is_some_and(|(flow, node)| {
-                traffic.refused(flow) || (net.node(node).is_none() && !net.knows_all_nodes())
-            });
-            if known().is_none() && !refused {
-                let hint = "write receiver.FLOW@NODE and a column of the table of receivers";
-                return Err((format!("no receiver is called `{}`", shortened(name)), Some(hint.to_owned())));
-            }
+            check_receiver(name, net, traffic)?;
             ("receivers", &[][..])
         }
         "node" => {
-            let node = net.node(name);
-            let known = icn.knows(node) || node.is_some_and(|node| ndn.knows(node)) || sdn.knows(node);
-            if !known && (node.is_some() || net.knows_all_nodes()) {
-                let nodes = icn.nodes().chain(ndn.nodes().iter().copied()).chain(sdn.nodes());
-                let of = if ndn.nodes().is_empty() {
-                    "node of the name-based network"
-                } else {
-                    "node that forwards by name"
-                };
-                return nothing(of, nodes.map(|node| net.nodes[node.index()].as_str()).collect());
-            }
+            check_node(name, setting)?;
             ("nodes", &[][..])
         }
         "app" => {
             if !traffic.has_app(name) && !traffic.refused(name) {
-                return nothing("application", traffic.app_names().collect());
+                return Err(no("application", name, traffic.app_names().collect()));
             }
             ("apps", &[][..])
         }

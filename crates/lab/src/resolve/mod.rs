@@ -131,12 +131,6 @@ pub(crate) fn build(
     if notes.count() > 0 {
         return None;
     }
-    let routing = Routing {
-        metric: Field::of(Setting::of_setting(&metric)),
-        ecmp_seed: file.routing.present().map_or(Field::Missing, |routing| routing.ecmp_seed.clone()),
-        routes: Field::list(tables),
-        ..Routing::default()
-    };
     let rest = File {
         title: file.title.clone().filled(String::new()),
         seed: seed.into(),
@@ -150,7 +144,7 @@ pub(crate) fn build(
     let (flows, groups, traces) = traffic.into_tables();
     let file = File {
         topology: drawn(net, links).into(),
-        routing: routing.into(),
+        routing: routing(file, metric, tables).into(),
         icn: icn.table.into(),
         ndn: ndn.table.into(),
         producers: ndn.producers.into(),
@@ -208,6 +202,16 @@ fn drawn(net: &Net, links: Vec<At<Link>>) -> Topology {
         nodes: Nodes::List(nodes.map(Into::into).collect()).into(),
         links: Field::of(links),
         ..Topology::default()
+    }
+}
+
+/// The routing of a plan: its metric and its routes.
+fn routing(file: &File, metric: Metric, routes: Vec<Route>) -> Routing {
+    Routing {
+        metric: Field::of(Setting::of_setting(&metric)),
+        ecmp_seed: file.routing.present().map_or(Field::Missing, |routing| routing.ecmp_seed.clone()),
+        routes: Field::list(routes),
+        ..Routing::default()
     }
 }
 

@@ -117,29 +117,36 @@ pub struct PortStats {
 
 const ME: Address = Address { node: NodeId(0), endpoint: EndpointId(u32::MAX) };
 
+/// Refuses settings beyond the limits, and links without a rate where a scheme needs one.
+fn check(settings: &Settings) -> Result<(), Error> {
+    let limits = &settings.limits;
+    if settings.links.len() > limits.links {
+        return Err(Error::TooMany("links"));
+    }
+    if settings.routes.len() > limits.routes {
+        return Err(Error::TooMany("routes"));
+    }
+    let min = Limits::min_names(limits.pending, settings.store);
+    if limits.names < min {
+        return Err(Error::TooFewNames { names: limits.names, min });
+    }
+    if let Some(scheme) = &settings.link {
+        let all = settings.links.iter().chain(&settings.strangers);
+        let without = all
+            .into_iter()
+            .find(|link| link.rate == units::Rate::UNLIMITED || link.rate_in == units::Rate::UNLIMITED);
+        if let Some(link) = without {
+            return Err(Error::NoRate { scheme: scheme.clone(), link: link.name.clone() });
+        }
+    }
+    Ok(())
+}
+
 impl Node {
     /// A forwarder with these settings, whose clock begins at `Time::ZERO`.
     pub fn new(settings: Settings) -> Result<Self, Error> {
         let limits = settings.limits;
-        if settings.links.len() > limits.links {
-            return Err(Error::TooMany("links"));
-        }
-        if settings.routes.len() > limits.routes {
-            return Err(Error::TooMany("routes"));
-        }
-        let min = Limits::min_names(limits.pending, settings.store);
-        if limits.names < min {
-            return Err(Error::TooFewNames { names: limits.names, min });
-        }
-        if let Some(scheme) = &settings.link {
-            let all = settings.links.iter().chain(&settings.strangers);
-            let without = all
-                .into_iter()
-                .find(|link| link.rate == units::Rate::UNLIMITED || link.rate_in == units::Rate::UNLIMITED);
-            if let Some(link) = without {
-                return Err(Error::NoRate { scheme: scheme.clone(), link: link.name.clone() });
-            }
-        }
+        check(&settings)?;
         let mut random = Random::new(settings.seed, "forwarder", "driver");
         let (mut ports, mut places) = (Vec::new(), BTreeMap::new());
         let stranger = settings.strangers.clone().unwrap_or_default();
