@@ -6,11 +6,18 @@ nobody lists which claims an option touches.
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from pathlib import Path
+from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from thalweg._names import nearest
 
 from ._base import Experiment, ExperimentKey, Paper, Scale, Tree
 
@@ -70,7 +77,7 @@ class Reading:
         return tuple(option for option in self.options if option.name != self.default)
 
 
-def parameters(scheme: str, /, **values: Any) -> Change:
+def parameters(scheme: str, **values: Any) -> Change:
     """A change of parameters in all flows of a scheme."""
 
     def change(tree: Tree) -> None:
@@ -79,6 +86,95 @@ def parameters(scheme: str, /, **values: Any) -> Change:
                 flow["params"] = {**flow.get("params", {}), **values}
 
     return change
+
+
+class OptionRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An option as it is written in ``readings.toml``."""
+
+    name: str
+    sentence: str
+    change: dict[str, Any] = {}
+    only: tuple[str, ...] = ()
+    whole: bool = False
+
+
+class ReadingRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A reading as it is written in ``readings.toml``."""
+
+    name: str
+    question: str
+    default: str
+    option: tuple[OptionRow, ...]
+
+
+def read(path: Path, package: str) -> tuple[Reading, ...]:
+    """All readings, in the order of the file, with what they name in the module ``readings`` of a package.
+
+    Raises ``ValueError`` that names the file, the reading, the option and the key.
+    """
+    with path.open("rb") as file:
+        rows = tomllib.load(file)["reading"]
+    home = import_module(f"{package}.readings")
+    keys = {str(key): (key,) for key in import_module(f"{package}.keys").Key}
+    sets = keys | {name: found for name, found in vars(home).items() if name.isupper()}
+    readings = []
+    for row in rows:
+        place = f"{path}: reading {row.get('name', '?')}"
+        try:
+            reading = msgspec.convert(row, ReadingRow)
+            options = []
+            for option in reading.option:
+                place = f"{path}: reading {reading.name}, option {option.name}"
+                options.append(
+                    Option(
+                        option.name,
+                        option.sentence,
+                        _change(home, option.change),
+                        tuple(key for name in option.only for key in _experiments(sets, name)),
+                        option.whole,
+                    )
+                )
+            place = f"{path}: reading {reading.name}"
+            readings.append(Reading(reading.name, reading.question, tuple(options), reading.default))
+        except ValueError as error:
+            raise ValueError(f"{place}: {error}") from error
+    return tuple(readings)
+
+
+def _change(home: ModuleType, written: Mapping[str, Any]) -> Change | None:
+    """The change that a table of a function and its arguments names; None for an empty one."""
+    if not written:
+        return None
+    known: dict[str, Callable[..., Any]] = {"parameters": parameters}
+    known |= {
+        name: made
+        for name, made in vars(home).items()
+        if isinstance(made, FunctionType) and not name.startswith("_")
+    }
+    ((name, given),) = written.items() if len(written) == 1 else (("", None),)
+    if name not in known:
+        raise ValueError(f"change: one function of {home.__name__} is needed; {nearest(name, sorted(known))}")
+    made = known[name]
+    try:
+        match given:
+            case True:
+                change: Change = made
+            case dict():
+                change = made(**given)
+            case list():
+                change = made(*given)
+            case _:
+                change = made(given)
+    except TypeError as error:
+        raise ValueError(f"change: {error}") from error
+    return change
+
+
+def _experiments(sets: Mapping[str, tuple[ExperimentKey, ...]], name: str) -> tuple[ExperimentKey, ...]:
+    """The experiment of this name, or the set of this name in capitals."""
+    if name not in sets:
+        raise ValueError(f"only: no experiment `{name}`; {nearest(name, list(sets))}")
+    return sets[name]
 
 
 def affected_experiments(

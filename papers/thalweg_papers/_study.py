@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ._joint import Joint, Setting
     from ._phases import Phases
     from ._profiles import Profile
-    from ._readings import Comparison
+    from ._readings import Comparison, Reading
     from ._reproduction import Reproduction
     from ._scenarios import StudyScenario
     from ._search import Found
@@ -31,6 +31,17 @@ def claims_loader(package: str, file: Path) -> Callable[[], Sequence[Claim]]:
 
     def load() -> Sequence[Claim]:
         from ._claims import read
+
+        return read(file, package)
+
+    return load
+
+
+def readings_loader(package: str, file: Path) -> Callable[[], tuple[Reading, ...]]:
+    """A function that reads the readings of a package's paper from a file, with the changes that they name."""
+
+    def load() -> tuple[Reading, ...]:
+        from ._readings import read
 
         return read(file, package)
 

@@ -201,6 +201,55 @@ def test_the_readings_of_a_paper_change_scenarios_that_are_accepted(name):
                 Scenario.from_tree(edited).plan(1)
 
 
+READING = """
+[[reading]]
+name = "smoothing"
+question = "Of what?"
+default = "steps"
+[[reading.option]]
+name = "steps"
+sentence = "Of steps."
+[[reading.option]]
+name = "rate"
+sentence = "Of the rate."
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ("", "reading smoothing: .*must be the one option that changes nothing; there are: steps, rate"),
+        ("change = { paremeters = 1 }", "option rate: change: .*did you mean `parameters`"),
+        ("change = { start = 0.5, longer = true }", "option rate: change: one function"),
+        ("change = { jitter = { bye = '1 ms' } }", "option rate: change: jitter.*'bye'"),
+        ("change = { longer = true }\nonly = ['back off']", "option rate: only: .*did you mean `back-off`"),
+        (
+            "change = { longer = true }\nonly = ['VARIES']",
+            "option rate: only: no experiment `VARIES`; did you mean `VARIED`",
+        ),
+        ("changes = { longer = true }", "reading smoothing: .*unknown field `changes`"),
+    ],
+)
+def test_errors_in_readings_name_file_reading_option_and_key(tmp_path, more, said):
+    path = tmp_path / "readings.toml"
+    path.write_text(READING + more, encoding="utf-8")
+    with pytest.raises(ValueError, match=said) as error:
+        _readings.read(path, "thalweg_papers.cvihis")
+    assert str(error.value).startswith(f"{path}: reading smoothing")
+
+
+def test_a_reading_takes_functions_with_their_arguments_and_sets_of_experiments(tmp_path):
+    path = tmp_path / "readings.toml"
+    path.write_text(READING + "change = { two_links = [1000, 2000] }\nonly = ['back-off', 'VARIED']", "utf-8")
+    (reading,) = _readings.read(path, "thalweg_papers.cvihis")
+    (option,) = reading.others
+    edited = cvihis_scenarios.figure_8("", Scale())
+    option.change(edited)
+    rates = {wire["name"]: wire["rate"] for wire in edited["topology"]["links"]}
+    assert (rates["first"], rates["second"]) == ("1000 kbit/s", "2000 kbit/s")
+    assert [str(key) for key in option.only] == ["back-off", "friendliness", "itself"]
+
+
 def test_a_paper_without_readings_is_refused_with_those_that_have_some():
     with pytest.raises(KeyError, match=r"'scaling' has no readings; these have some: cvihis"):
         papers.compare_readings("scaling")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from .._base import Emulated, call_loader, mapping_loader
-from .._study import Paper, claims_loader, joint_loader, phases_loader, substitution_loader
+from .._study import Paper, claims_loader, joint_loader, phases_loader, readings_loader, substitution_loader
 
 
 def _emulated() -> Emulated:
@@ -27,7 +27,7 @@ PAPER = Paper(
     experiments=mapping_loader(__name__, "EXPERIMENTS", "experiments"),
     figure_specs=call_loader(__name__, "figure_specs", "figures"),
     choices=mapping_loader(__name__, "CHOICES", "scenarios"),
-    readings=call_loader(__name__, "readings", "readings"),
+    readings=readings_loader(__name__, Path(__file__).with_name("readings.toml")),
     joint=joint_loader(__file__),
     phases=phases_loader(__file__),
     substitutes=call_loader(__name__, "substitutes", "substitutes"),

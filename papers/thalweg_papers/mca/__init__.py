@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from .._base import call_loader, mapping_loader
-from .._study import Paper, claims_loader, joint_loader, phases_loader
+from .._study import Paper, claims_loader, joint_loader, phases_loader, readings_loader
 
 PAPER = Paper(
     name="mca",
@@ -14,7 +14,7 @@ PAPER = Paper(
     experiments=mapping_loader(__name__, "EXPERIMENTS", "experiments"),
     figure_specs=call_loader(__name__, "figure_specs", "figures"),
     choices=mapping_loader(__name__, "CHOICES", "scenarios"),
-    readings=call_loader(__name__, "readings", "readings"),
+    readings=readings_loader(__name__, Path(__file__).with_name("readings.toml")),
     joint=joint_loader(__file__),
     phases=phases_loader(__file__),
 )
