@@ -1,9 +1,10 @@
-"""Rewrites the registry's block in schemes/lib.rs from the folders of schemes.
+"""Rewrites the registry's block in schemes/lib.rs, and the window schemes of QUIC, from the folders of schemes.
 
 A folder whose mod.rs exports `fn control(` is a congestion control, one with `fn sender(` is a stream; a
 stream with `fn router(` has a part in routers as well. `fn strategy(` and `fn link(` are parts in NDN forwarders,
-beside either or alone; `fn app(` is a control app, beside others or alone.
-With `--check`, writes nothing and fails when the block is stale.
+beside either or alone; `fn app(` is a control app, beside others or alone. A congestion control of the family ip that
+needs no marks is one of QUIC.
+With `--check`, writes nothing and fails when a block is stale.
 """
 
 import re
@@ -11,9 +12,8 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-BLOCK = re.compile(
-    r"// registry: begin \(written by `make registry` from the folders\)\n.*?// registry: end\n", re.S
-)
+BEGIN = "// registry: begin (written by `make registry` from the folders)\n"
+BLOCK = re.compile(rf"{re.escape(BEGIN)}.*?// registry: end\n", re.S)
 
 
 def variant(folder):
@@ -66,34 +66,47 @@ def block(kinds):
             )
         else:
             rows.append(f"    {kind} {{}}\n")
-    return (
-        "// registry: begin (written by `make registry` from the folders)\n"
-        f"{modules}\nregistry! {{\n{''.join(rows)}}}\n"
-        "// registry: end\n"
-    )
+    return f"{BEGIN}{modules}\nregistry! {{\n{''.join(rows)}}}\n// registry: end\n"
+
+
+def over_quic(schemes, controls):
+    """The block of the window schemes that a QUIC stack can use, whose acknowledgements tell of no marked packets."""
+    rows = []
+    for name in controls:
+        text = (schemes / name / "mod.rs").read_text()
+        families = re.search(r"families: &\[(.*?)\]", text, re.S)
+        if families and "Family::Ip" in families[1] and "Need::Ecn" not in text:
+            rows.append(f"        {name}: {variant(name)},\n")
+    return f"{BEGIN}{''.join(rows)}        // registry: end\n"
 
 
 def refresh(root, check=False):
-    """Writes the block where it differs; says whether it differed."""
-    catalogue = root / "schemes" / "lib.rs"
-    text = catalogue.read_text()
-    if not BLOCK.search(text):
-        raise SystemExit("schemes/lib.rs has no block between `registry: begin` and `registry: end`")
-    fresh = BLOCK.sub(lambda _: block(folders(root / "schemes")), text, count=1)
-    if fresh == text:
-        return False
-    if not check:
-        catalogue.write_text(fresh)
-    return True
+    """Writes the blocks that differ; says whether one did."""
+    kinds, changed = folders(root / "schemes"), False
+    for path, fresh in (
+        ("schemes/lib.rs", block(kinds)),
+        ("crates/quic/src/lib.rs", over_quic(root / "schemes", kinds["control"])),
+    ):
+        if not (root / path).parent.parent.is_dir():
+            # a part of the tree
+            continue
+        text = (root / path).read_text()
+        if not BLOCK.search(text):
+            raise SystemExit(f"{path} has no block between `registry: begin` and `registry: end`")
+        written = BLOCK.sub(lambda _, fresh=fresh: fresh, text, count=1)
+        changed |= written != text
+        if not check and written != text:
+            (root / path).write_text(written)
+    return changed
 
 
 def main():
     check = "--check" in sys.argv[1:]
     changed = refresh(ROOT, check)
     if check and changed:
-        print("the registry in schemes/lib.rs is stale: run `make registry`")
+        print("the registry in schemes/lib.rs or crates/quic/src/lib.rs is stale: run `make registry`")
         return 1
-    print("schemes/lib.rs rewritten" if changed else "the registry is up to date")
+    print("the registry is rewritten" if changed else "the registry is up to date")
     return 0
 
 

@@ -164,6 +164,29 @@ def test_the_registry_is_written_from_the_folders(tmp_path: Path) -> None:
     assert "stream {\n        mca: Mca,\n    }" in text
 
 
+def test_window_schemes_over_ip_that_need_no_marks_are_schemes_of_quic(tmp_path: Path) -> None:
+    for name, entry in (
+        ("fast_tcp", "families: &[Family::Ndn, Family::Ip], needs: &[Need::Rack]"),
+        ("marked", "families: &[Family::Ip], needs: &[Need::Ecn(EcnUse { l4s: false })]"),
+        ("named", "families: &[Family::Ndn], needs: &[]"),
+    ):
+        folder = scheme_folder(tmp_path, name, "pub fn control(params: &Params) -> Control {}\n")
+        page = folder / "mod.rs"
+        page.write_text(page.read_text("utf-8").replace("sources:", f"{entry}, sources:"), "utf-8")
+    marks = f"{registry.BEGIN}// registry: end\n"
+    (tmp_path / "schemes" / "lib.rs").write_text(marks, "utf-8")
+    with_quic = tmp_path / "crates" / "quic" / "src" / "lib.rs"
+    with_quic.parent.mkdir(parents=True)
+    with_quic.write_text(marks, "utf-8")
+    assert registry.refresh(tmp_path)
+    assert not registry.refresh(tmp_path, check=True)
+    assert (
+        with_quic.read_text("utf-8")
+        == f"{registry.BEGIN}        fast_tcp: FastTcp,\n        // registry: end\n"
+    )
+    assert registry.BEGIN in (ROOT / "crates" / "quic" / "src" / "lib.rs").read_text("utf-8")
+
+
 README = "\n".join(f"## {heading}\n\ntext\n" for heading in citations.HEADINGS)
 
 

@@ -239,6 +239,7 @@ macro_rules! schemes {
 
 schemes! {
     window {
+        // registry: begin (written by `make registry` from the folders)
         aimd: Aimd,
         bbr: Bbr,
         bbr3: Bbr3,
@@ -258,6 +259,7 @@ schemes! {
         veno: Veno,
         westwood: Westwood,
         yeah: Yeah,
+        // registry: end
     }
     stream {
         cvihis: Cvihis,
