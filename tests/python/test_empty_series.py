@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import thalweg as tw
@@ -78,3 +79,48 @@ def test_a_flow_alone_has_no_fairness() -> None:
     assert run.empty_series == {
         "fairness": "the series `fairness` has no value: fewer than two flows have a scheme"
     }
+
+
+NAMED_DATA = """
+duration = "2 s"
+[topology]
+kind = "custom"
+links = [{ name = "a", ends = ["c", "p"], rate = "10 Mbit/s", delay = "30 ms", buffer = "50 packets" }]
+[[producers]]
+prefix = "/v"
+node = "p"
+[[flows]]
+name = "f"
+network = "ndn"
+prefix = "/v"
+from = "c"
+scheme = "reno"
+"""
+OVER_IP = """
+duration = "2 s"
+[topology]
+kind = "custom"
+links = [{ name = "a", ends = ["c", "p"], rate = "10 Mbit/s", delay = "30 ms", buffer = "50 packets" }]
+[[flows]]
+name = "f"
+from = "c"
+to = "p"
+"""
+EVERY = '[record]\nevery = "10 ms"\nseries = ["srtt", "rtt"]\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "keys"),
+    [
+        (OVER_IP, 'scheme = "cubic"\n'),
+        (OVER_IP, 'scheme = "reno"\ntcp = { like = "linux", handshake = true }\n'),
+        (OVER_IP, 'stack = "quinn"\n'),
+        (NAMED_DATA, ""),
+    ],
+)
+def test_the_smoothed_round_trip_time_has_no_value_before_the_first_sample(text: str, keys: str) -> None:
+    result = tw.Scenario.from_toml(text + keys + EVERY).run()
+    smoothed = result.series.filter(pl.col("series") == "srtt")
+    # the first point is within 10 ms of the first sample, which no packet sends before 60 ms
+    assert 0.06 <= smoothed["time_s"].min() < 0.3
+    assert 0.06 <= smoothed["value"].min() <= smoothed["value"][0] < 0.2

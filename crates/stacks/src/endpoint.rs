@@ -26,6 +26,8 @@ pub(crate) struct Client<S> {
     observations: Shared,
     /// Counters: packets declared lost, and episodes.
     counted: (u64, u64),
+    /// There was a sample of the round-trip time.
+    has_rtt: bool,
 }
 
 /// The receiver: a server that reads the stream.
@@ -69,6 +71,7 @@ impl<S: Stack> Client<S> {
             requested: (config.size == Bytes::ZERO).then_some(0),
             observations,
             counted: (0, 0),
+            has_rtt: false,
         }
     }
 
@@ -124,6 +127,7 @@ impl<S: Stack> Client<S> {
             (observations.rtt.take(), observations.episodes, observations.in_flight, observations.ssthresh)
         };
         if let Some(rtt) = rtt {
+            self.has_rtt = true;
             cx.measured_rtt(rtt);
             if cx.probing() {
                 cx.probe("rtt", rtt.as_secs_f64());
@@ -138,7 +142,9 @@ impl<S: Stack> Client<S> {
         }
         cx.probe("window", counters.window as f64);
         cx.probe("in_flight", in_flight as f64);
-        cx.probe("srtt", counters.srtt.as_secs_f64());
+        if self.has_rtt {
+            cx.probe("srtt", counters.srtt.as_secs_f64());
+        }
         if let Some(ssthresh) = ssthresh.filter(|ssthresh| *ssthresh < u64::MAX) {
             cx.probe("ssthresh", ssthresh as f64);
         }

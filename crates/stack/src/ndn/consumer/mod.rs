@@ -197,6 +197,13 @@ impl<C: CongestionControl> Consumer<C> {
         self.sources.as_ref().map_or_else(|| self.timeout.smoothed(), |sources| sources.smoothed())
     }
 
+    /// Whether [`Self::smoothed_rtt`] is of a sample.
+    #[cold]
+    fn has_rtt(&self) -> bool {
+        let latest = self.sources.as_ref().map_or(Some(&self.timeout), |sources| sources.latest());
+        latest.is_some_and(|timeout| timeout.min() != Duration::MAX)
+    }
+
     /// Data in flight, in bytes on the wire.
     #[inline]
     fn flight(&self) -> Bytes {
@@ -555,7 +562,9 @@ impl<C: CongestionControl> Consumer<C> {
             cx.probe("window", allowed.window.as_f64());
         }
         cx.probe("in_flight", self.flight().as_f64());
-        cx.probe("srtt", self.smoothed_rtt().as_secs_f64());
+        if self.has_rtt() {
+            cx.probe("srtt", self.smoothed_rtt().as_secs_f64());
+        }
         let threshold = self.controller.ssthresh();
         if threshold != Bytes::UNLIMITED {
             cx.probe("ssthresh", threshold.as_f64());

@@ -59,7 +59,12 @@ impl Sources {
     /// The smoothed round-trip time of the source whose Data arrived last.
     pub(super) fn smoothed(&self) -> Duration {
         let initial = || Estimator::new(self.timeout, self.fixed).smoothed();
-        self.list.get(self.latest).map_or_else(initial, |source| source.timeout.smoothed())
+        self.latest().map_or_else(initial, Estimator::smoothed)
+    }
+
+    /// The round-trip times of that source.
+    pub(super) fn latest(&self) -> Option<&Estimator> {
+        self.list.get(self.latest).map(|source| &source.timeout)
     }
 }
 

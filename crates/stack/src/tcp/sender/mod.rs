@@ -828,7 +828,10 @@ impl<C: CongestionControl> Sender<C> {
             cx.probe("ssthresh", threshold.as_f64());
         }
         cx.probe("in_flight", self.flight() as f64);
-        cx.probe("srtt", self.timer.rtt().smoothed().as_secs_f64());
+        let rtt = self.timer.rtt();
+        if rtt.min() != Duration::MAX {
+            cx.probe("srtt", rtt.smoothed().as_secs_f64());
+        }
     }
 }
 
