@@ -224,7 +224,7 @@ class Scenario:
     ) -> Sweep:
         """Runs over a grid of dotted keys, `runs` seeds each; over the scenario's own `[sweep]` if no grid is given.
 
-        Seeds are the scenario's and those that follow it, unless they are listed.
+        Seeds are the scenario's and those that follow it, unless `seeds` or the key `seed` of the grid lists them.
         """
         from .sweep import Sweep
 

@@ -51,6 +51,9 @@ ProgressCallback = Callable[[int, int, str], object]
 MAX_RUNS = 1_000_000
 """Maximum runs of a sweep: the plan of each takes 16 kB of memory."""
 
+SEED = "seed"
+"""The key of a grid whose values are the seeds of its points: it makes no points of its own."""
+
 NUMBER = "run number"
 """Column with the number of a run in a sweep, in tables under construction."""
 
@@ -93,8 +96,12 @@ class Sweep:
     ) -> None:
         if runs < 1:
             raise ValueError("runs must be at least 1")
-        self.grid = {key: list(values) for key, values in grid.items()}
+        self.grid = {key: list(values) for key, values in grid.items() if key != SEED}
         """Dotted keys and their values."""
+        if SEED in grid:
+            if seeds is not None or runs > 1:
+                raise ValueError("the grid lists the seeds, so that no others can be named")
+            seeds = [cell.plan().seed for _, cell in scenario.grid({SEED: grid[SEED]})]
         self.cells = [Cell(values, point) for values, point in scenario.grid(self.grid)]
         """Every point of the grid; the last key changes fastest."""
         self.title = scenario.title

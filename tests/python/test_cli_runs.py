@@ -77,6 +77,17 @@ def test_a_sweep_runs_every_cell_with_every_seed(small: Path, capsys: pytest.Cap
     assert "2 seeds: too few for an interval to mean much." in shown
 
 
+def test_a_sweep_can_list_its_seeds(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with small.open("a", encoding="utf-8") as file:
+        file.write("\n[sweep]\nseed = [2, 9]\n")
+    out = str(small.parent / "sweep")
+    answer = asked(capsys, "run", str(small), "--out", out)
+    assert [(run["values"], run["seed"]) for run in answer["runs"]] == [({}, 2), ({}, 9)]
+    assert len({run["trace_hash"] for run in answer["runs"]}) == 2
+    for more in (["--runs", "2"], ["--seed", "3"]):
+        assert "[sweep] lists the seeds" in refused(capsys, "run", str(small), *more, "--out", out)
+
+
 def test_jobs_do_not_change_results(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
     hashes = [
         [

@@ -102,6 +102,23 @@ def test_a_sweep_of_nothing_is_the_scenario_with_several_seeds(short):
     assert done.runs[0].result.trace_hash == short.run(seed=3).trace_hash
 
 
+def test_seeds_that_a_grid_lists_are_the_seeds_of_its_points(short):
+    done = short.sweep({"flows.reno.count": [1, 2], "seed": [3, 5]}).run(jobs=2)
+    assert [(run.values, run.seed) for run in done.runs] == [
+        ({"flows.reno.count": count}, seed) for count in (1, 2) for seed in (3, 5)
+    ]
+    for run in done.runs:
+        assert run.result.trace_hash == short.with_(run.values).run(seed=run.seed).trace_hash
+    assert [row["n"] for row in done.summary.filter(metric="flows.throughput").rows(named=True)] == [2, 2]
+    assert short.sweep({"seed": [4]}).seeds == [4]
+    with pytest.raises(ValueError, match="lists the seeds"):
+        short.sweep({"seed": [3, 5]}, runs=2)
+    with pytest.raises(ValueError, match="lists the seeds"):
+        short.sweep({"seed": [3, 5]}, seeds=[1])
+    with pytest.raises(tw.ScenarioError, match="seed"):
+        short.sweep({"seed": [-3]})
+
+
 def test_a_point_that_is_no_scenario_is_refused_before_anything_runs(short):
     with pytest.raises(tw.ScenarioError, match="-1"):
         short.sweep({"flows.reno.count": [1, -1]})

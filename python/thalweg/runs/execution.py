@@ -112,6 +112,13 @@ def locked_beside(location: RunLocation) -> AbstractContextManager[None]:
 
 def create_sweep(scenario: Scenario, *, use_grid: bool, seed: int | None, runs: int) -> Sweep:
     """The scenario's own sweep if `use_grid`, otherwise one point, with `runs` seeds from `seed` on."""
+    from ..sweep import SEED
+
+    if use_grid and SEED in scenario.tree.get("sweep", {}) and (seed is not None or runs > 1):
+        raise CommandError(
+            "[sweep] lists the seeds, so that --seed and --runs cannot name others",
+            "leave out seed in [sweep], or --seed and --runs",
+        )
     seeds = None if seed is None else range(seed, seed + runs)
     try:
         return scenario.sweep(None if use_grid else {}, runs=runs, seeds=seeds)
