@@ -11,6 +11,12 @@ from hypothesis import strategies as st
 
 Tree = dict[str, Any]
 
+SERIES = (
+    *("rate", "throughput", "goodput", "owd", "queueing_delay"),
+    *("backlog", "backlog_bytes", "utilisation", "drops", "queue_marks"),
+)
+"""The series that any run offers: all are recomputed."""
+
 DURATION_MS = 3000
 
 TCP = (
@@ -388,7 +394,7 @@ def scenarios(draw: st.DrawFn) -> Tree:
     tree["duration"] = f"{DURATION_MS} ms"
     tree["warmup"] = draw(st.sampled_from(["0 s", "500 ms", "1001 ms"]))
     every = draw(st.sampled_from(["100 ms", "100 ms", "250 ms", "300 ms", "1 s"]))
-    record: Tree = {"every": every, "series": ["rate", "throughput", "fairness"]}
+    record: Tree = {"every": every, "series": [*SERIES, "fairness"]}
     record["distributions"] = draw(st.booleans())
     tree["record"] = record
     return tree

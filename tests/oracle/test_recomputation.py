@@ -21,6 +21,7 @@ from thalweg.verification.series import (
     Rates,
     convergence_s,
     fairness_samples,
+    ranges,
     recovery_s,
 )
 from thalweg.verification.summary import summary
@@ -308,6 +309,47 @@ def test_numbers_of_a_group(record: Record) -> None:
     assert values["flows.f.power"][1] == pytest.approx(32_000 / 0.01125)
     assert values["flows.transfers"][1] == 0
     assert values["link.link.backward.sent_packets"][1] == 1
+
+
+def test_series_by_hand(record: Record) -> None:
+    plan = {
+        **record.plan,
+        "record": {
+            "every": "100 ms",
+            "series": ["goodput", "owd", "queueing_delay", "backlog", "backlog_bytes", "utilisation"],
+        },
+    }
+    known = ranges(replace(record, plan=plan))
+
+    def sample(subject: str, name: str, at_ms: int) -> tuple[float, float] | None:
+        found = known.get((subject, name, at_ms * MS))
+        return None if found is None else found[:2]
+
+    def exactly(value: float) -> Any:
+        return pytest.approx((value, value))
+
+    # segments 2 and 3 arrive after 11 ms and 12 ms, of which 3 waited for 1 ms; 4 was dropped, and did not wait
+    assert sample("receiver.f@b", "owd", 300) == exactly(0.0115)
+    assert sample("receiver.f@b", "queueing_delay", 300) == exactly(0.0005)
+    assert sample("receiver.f@b", "owd", 400) is None
+    assert sample("receiver.f@b", "goodput", 300) == exactly(2 * 960 * 80)
+    # 5 is a duplicate
+    assert sample("receiver.f@b", "goodput", 600) == exactly(0)
+    assert sample("link.link", "backlog", 300) == exactly(0.01)
+    assert sample("link.link", "backlog_bytes", 300) == exactly(10.0)
+    assert sample("link.link", "backlog", 400) == exactly(0)
+    # two segments, 16 kbit of 800 kbit; nothing while the link is down
+    assert sample("link.link", "utilisation", 300) == exactly(0.02)
+    assert sample("link.link", "utilisation", 800) is None
+    assert sample("link.link", "utilisation", 900) == exactly(0)
+
+
+def test_a_packet_between_two_intervals_can_be_in_either(record: Record) -> None:
+    plan = {**record.plan, "record": {"every": "1 ms", "series": ["owd"]}}
+    known = ranges(replace(record, plan=plan))
+    # segment 2 arrives at 211 ms, segment 3 at 212 ms
+    assert known["receiver.f@b", "owd", 212 * MS] == pytest.approx((0.011, 0.012, True))
+    assert known["receiver.f@b", "owd", 211 * MS] == pytest.approx((0.011, 0.011, True))
 
 
 def printed(record: Record, **changed: int) -> tuple[pl.DataFrame, pl.DataFrame]:

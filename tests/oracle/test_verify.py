@@ -35,7 +35,7 @@ start  = "2 s"
 
 [record]
 every         = "100 ms"
-series        = ["rate", "throughput"]
+series        = ["rate", "throughput", "goodput", "owd", "queueing_delay", "backlog", "utilisation", "window"]
 distributions = true
 """
 
@@ -83,6 +83,23 @@ def test_a_number_that_was_changed_is_found(
     capsys.readouterr()
     answer = asked(capsys, "verify", str(folder), code=1)
     assert {(each["table"], each["column"]) for each in answer["differences"]} == {(table, column)}
+
+
+@pytest.mark.parametrize("series", ["goodput", "owd", "queueing_delay", "backlog", "utilisation"])
+def test_a_sample_that_was_changed_or_is_missing_is_found(
+    folder: Path, capsys: pytest.CaptureFixture[str], series: str
+) -> None:
+    file = folder / "series.parquet"
+    frame = polars.read_parquet(file)
+    sample = (polars.col("series") == series) & (polars.col("value") > 0)
+    number = frame.with_row_index().filter(sample)["index"][20]
+    for value in (polars.col("value") * 1.01, None):
+        here = polars.int_range(polars.len()) == number
+        changed = polars.when(here).then(value).otherwise(polars.col("value"))
+        frame.with_columns(changed.alias("value")).write_parquet(file)
+        capsys.readouterr()
+        answer = asked(capsys, "verify", str(folder), code=1)
+        assert [(each["table"], each["column"]) for each in answer["differences"]] == [("series", series)]
 
 
 def test_a_count_that_was_changed_is_found(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from . import balance, series
+from . import balance, curves, series
 from .columns import equal
 from .record import Record
 from .summary import summary
@@ -143,7 +143,7 @@ def _reason(key: str, word: str) -> str:
 
 
 def _compare_series(found: Verification, result: Result, record: Record, rates: series.Rates | None) -> None:
-    again = series.samples(record)
+    again = series.ranges(record)
     shares = series.fairness_series(record, rates)
     for row in result.series.rows(named=True):
         name, subject, at_ns = row["series"], row["subject"], round(row["time_s"] * 1e9)
@@ -154,10 +154,23 @@ def _compare_series(found: Verification, result: Result, record: Record, rates: 
         if name not in series.RECOMPUTED:
             found.without["series", name] = "a state over time, which packets show in part only"
             continue
-        low, high = again.get((subject, name, at_ns), (0.0, 0.0))
-        inside = low * (1 - 1e-9) <= row["value"] <= high * (1 + 1e-9)
-        value = row["value"] if inside else low
-        found.compare("series", place, name, "float", row["value"], value)
+        none: curves.Range | None = None if name in curves.EMPTY else (0.0, 0.0, False)
+        expected = again.pop((subject, name, at_ns), none)
+        found.compare("series", place, name, "float", row["value"], _nearest(row["value"], expected))
+    for (subject, name, at_ns), expected in again.items():
+        if name in curves.EMPTY and not expected[2] and at_ns <= record.end_ns:
+            found.compare("series", f"{subject} at {at_ns / 1e9} s", name, "float", None, expected[0])
     if "fairness" in record.plan.get("record", {}).get("series", []):
         for (subject, at_ns), value in shares.items():
             found.compare("series", f"{subject} at {at_ns / 1e9} s", "fairness", "float", None, value)
+
+
+def _nearest(printed: float | None, expected: curves.Range | None) -> float | None:
+    """The value that a sample can have that is nearest to the printed one."""
+    if expected is None:
+        return None
+    low, high, can_be_empty = expected
+    if printed is None:
+        return None if can_be_empty else low
+    inside = low * (1 - 1e-9) <= printed <= high * (1 + 1e-9)
+    return printed if inside else low

@@ -454,14 +454,18 @@ def delay_s(record: Record) -> pl.DataFrame:
 @FLOWS.number()
 def delay_std_s(record: Record) -> pl.DataFrame:
     """Standard deviation of these delays."""
-    rows = delays(record, of_queue=False)
-    found = []
-    for (flow,), part in rows.group_by("flow"):
-        values = [change / NS for change in part.filter(pl.col("samples") == 1)["change"].to_list()]
-        if len(values) == part["samples"].sum():
-            mean = math.fsum(values) / len(values)
-            found.append((flow, math.sqrt(math.fsum((value - mean) ** 2 for value in values) / len(values))))
+    parts = delays(record, of_queue=False).group_by("flow")
+    found = [(flow, deviation_s(part)) for (flow,), part in parts]
     return pl.DataFrame(found, schema={"flow": pl.Int64, "value": pl.Float64}, orient="row")
+
+
+def deviation_s(samples: pl.DataFrame) -> float | None:
+    """The standard deviation of samples of delays; None without samples, or if a row is the sum of several."""
+    values = [change / NS for change in samples.filter(pl.col("samples") == 1)["change"].to_list()]
+    if not values or len(values) != samples["samples"].sum():
+        return None
+    mean = math.fsum(values) / len(values)
+    return math.sqrt(math.fsum((value - mean) ** 2 for value in values) / len(values))
 
 
 def _of_delays(name: str, how: Callable[[], pl.Expr], about: str, *, of_queue: bool = False) -> None:

@@ -108,6 +108,8 @@ def _delays(record: Record, numbers: Sequence[int]) -> dict[str, tuple[str, floa
     for name, of_queue in (("delay", False), ("rtp_queue", True)):
         samples = flows.delays(record, of_queue=of_queue).filter(pl.col("flow").is_in(list(numbers)))
         found[name] = ("float", _pooled_mean(samples))
+        if not of_queue:
+            found["delay_std"] = ("float", flows.deviation_s(samples))
         each = samples.with_columns(each=pl.col("change") / pl.col("samples"))
         if not record.distributions:
             frames = record.flows.filter(pl.col("transport") != "ndn").select("flow")

@@ -72,17 +72,18 @@ def goodput_bps(record: Record) -> pl.DataFrame:
 
 
 def goodput_bytes(record: Record) -> pl.DataFrame:
-    """Payload bytes that arrived for the first time in T; of transport stacks as their receivers report it."""
-    new = first_arrivals(record).filter(record.measured("ended_ns"))
+    """Payload bytes that arrived for the first time in T."""
+    new = goodput_arrivals(record).filter(record.measured("ended_ns"))
+    return new.group_by("end").agg(value=pl.col("new_bytes").sum())
+
+
+def goodput_arrivals(record: Record) -> pl.DataFrame:
+    """Payload that arrived for the first time: `end`, `ended_ns`, `new_bytes`; of transport stacks as they report it."""
     ours = record.flows.filter(pl.col("transport").is_in(["tcp", "stream", "datagram", "ndn"]))
-    counted = of_ends(record, record.counter("goodput_bytes"))
-    others = record.ends.join(ours, on="flow", how="anti").select("end")
-    return pl.concat(
-        [
-            new.group_by("end").agg(value=pl.col("new_bytes").sum()),
-            counted.join(others, on="end", how="semi").select("end", pl.col("value").cast(pl.Int64)),
-        ]
-    )
+    others = record.ends.join(ours, on="flow", how="anti").select("end", "endpoint")
+    counted = record.meters.filter(pl.col("counter") == "goodput_bytes").join(others, on="endpoint")
+    new_bytes = pl.col("change").cast(pl.Int64)
+    return pl.concat([first_arrivals(record), counted.select("end", ended_ns="time_ns", new_bytes=new_bytes)])
 
 
 def active_times(record: Record) -> pl.DataFrame:

@@ -164,11 +164,11 @@ class Record:
     def arrivals(self) -> pl.DataFrame:
         """Data packets that arrived at an end in the measured span, with `owd_ns` and `wait_ns`, the sum of their waits."""
         rows = self.arrived.filter("data").with_columns(owd_ns=pl.col("ended_ns") - pl.col("sent_ns"))
-        return rows.join(self._waits(rows), on="packet", how="left", maintain_order="left").with_columns(
+        return rows.join(self.waits(rows), on="packet", how="left", maintain_order="left").with_columns(
             pl.col("wait_ns").fill_null(0)
         )
 
-    def _waits(self, rows: pl.DataFrame) -> pl.DataFrame:
+    def waits(self, rows: pl.DataFrame) -> pl.DataFrame:
         """The sum of waits of each packet: its own, and the waits of packets of which it is a copy, until then."""
         waits = self.hops.filter(pl.col("started_ns").is_not_null()).select(
             "packet", "departed_ns", wait_ns=pl.col("started_ns") - pl.col("offered_ns")

@@ -16,8 +16,9 @@ from typing import Any
 import polars as pl
 
 from ..quantities import base_value
+from .curves import CURVES, Key, Range, curves, subjects_of_links
 from .flows import scheme_of
-from .links import ports
+from .receivers import goodput_arrivals
 from .record import NS, Record
 
 WINDOW_NS = NS
@@ -28,9 +29,6 @@ HELD = 5
 
 BAND = 0.1
 """Maximum distance from a fair or a final value, relative to it."""
-
-Key = tuple[str, str, int]
-"""Subject, series, and time of the sample in ns."""
 
 
 def every_ns(record: Record) -> int | None:
@@ -52,20 +50,44 @@ def samples(record: Record) -> dict[Key, tuple[float, float]]:
     sent = record.own.filter(pl.col("copy_of").is_null() & (pl.col("source") == pl.col("sender")))
     bits = 8 * pl.col("size_bytes").sum()
     _add(found, "rate", sent, ("flow", "created_ns"), bits, flows, step, 8)
-    names = record.ends.join(record.flows.select("flow", "name"), on="flow", maintain_order="left")
-    ends = {row["end"]: f"receiver.{row['name']}@{row['node']}" for row in names.rows(named=True)}
-    consumers = set(record.flows.filter(pl.col("transport") == "ndn")["name"].to_list())
-    ends |= {row["end"]: f"flow.{row['name']}" for row in names.rows(named=True) if row["name"] in consumers}
+    ends = subjects_of_ends(record)
     arrived = record.delivered.filter("data")
     _add(found, "throughput", arrived, ("end", "ended_ns"), bits, ends, step, 8)
-    links = {
-        row["port"]: f"link.{row['link']}" + ".backward" * (row["direction"] == "backward")
-        for row in ports(record).rows(named=True)
-    }
+    if "goodput" in names_of(record):
+        new = pl.col("new_bytes").sum() * 8
+        _add(found, "goodput", goodput_arrivals(record), ("end", "ended_ns"), new, ends, step, 8)
+    links = subjects_of_links(record)
     for name, column in (("drops", "dropped_ns"), ("queue_marks", "marked_ns")):
         rows = record.hops.filter(pl.col(column).is_not_null())
         _add(found, name, rows, ("port", column), pl.len(), links, step, None)
     return found
+
+
+def ranges(record: Record) -> dict[Key, Range]:
+    """As `samples`, with the series that are no sums, of those that the run recorded."""
+    step = every_ns(record)
+    found: dict[Key, Range] = {key: (low, high, False) for key, (low, high) in samples(record).items()}
+    if step is not None:
+        found |= curves(record, names_of(record), step, subjects_of_ends(record), subjects_of_links(record))
+    return found
+
+
+def names_of(record: Record) -> list[str]:
+    """The series that the plan records."""
+    return list(record.plan.get("record", {}).get("series", []))
+
+
+def subjects_of_ends(record: Record) -> dict[int, str]:
+    """The subject of each end of a flow: its receiver, or the flow itself for a consumer of named data."""
+    rows = record.ends.join(
+        record.flows.select("flow", "name", "transport"), on="flow", maintain_order="left"
+    )
+    return {
+        row["end"]: f"flow.{row['name']}"
+        if row["transport"] == "ndn"
+        else f"receiver.{row['name']}@{row['node']}"
+        for row in rows.rows(named=True)
+    }
 
 
 def _add(
@@ -96,8 +118,8 @@ def _add(
         found[subjects[subject], series, place * step] = (minimum[subject, place] * scale, amount * scale)
 
 
-RECOMPUTED = ("rate", "throughput", "drops", "queue_marks")
-"""Series whose samples are recomputed. One that has none in an interval is zero."""
+RECOMPUTED = ("rate", "throughput", "goodput", "drops", "queue_marks", *CURVES)
+"""Series whose samples are recomputed. One that has none in an interval is zero, or empty if it is of `EMPTY`."""
 
 
 @dataclass(frozen=True, eq=False)
