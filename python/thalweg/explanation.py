@@ -23,6 +23,7 @@ from ._names import unknown_name
 from .errors import ResultError
 from .event_labels import seconds
 from .plots import COLOURS, SCHEME_COLOURS
+from .quantities import base_value
 from .result import Result
 from .scenario import Plan, Scenario
 
@@ -172,11 +173,16 @@ class Explanation:
         whole = self.active_s or 1.0
         return _descending({name: time / whole for name, time in times.items()})
 
-    def losses(self) -> list[dict[str, Any]]:
-        """Dropped packets of the flow, acknowledgements included: `place`, `reason`, `packets`, the most first."""
+    def losses(self, since_s: float = 0.0) -> list[dict[str, Any]]:
+        """Dropped packets of the flow, acknowledgements included: `place`, `reason`, `packets`, the most first.
+
+        In the whole run, or from an instant on.
+        """
         events = self.result.events
         rows = events.filter(
-            (events["text"] == f"flow.{self.flow}") & events["event"].str.starts_with("dropped_")
+            (events["text"] == f"flow.{self.flow}")
+            & events["event"].str.starts_with("dropped_")
+            & (events["time_s"] >= since_s)
         )
         counts = Counter(zip(rows["subject"], rows["event"], strict=True))
         return [
@@ -241,9 +247,12 @@ class Explanation:
             name, share = next(iter(held.items()))
             whose = "its own packets are" if name == self.flow else f"packets of {name} are"
             words.append(f"{whose} {_percent(share)} of the bytes in queues")
-        lost = self.losses()
+        lost = sum(row["packets"] for row in self.losses())
         if lost:
-            words.append(f"{sum(row['packets'] for row in lost)} of its packets are dropped")
+            early = lost - sum(row["packets"] for row in self.losses(base_value(self.result.plan["warmup"])))
+            words.append(
+                f"{lost} of its packets are dropped" + f", {early} of them in the warm-up" * bool(early)
+            )
         if reordering := self.reordering_sentence():
             words.append(reordering)
         return "; ".join(words) + "."

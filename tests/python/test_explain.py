@@ -169,6 +169,9 @@ def test_in_one_queue_the_shares_are_those_of_the_throughput() -> None:
     for flow, share in shares.items():
         assert share == pytest.approx(rates[flow] / sum(rates.values()), abs=0.01), flow
     assert f"{100 * shares['cubic']:.0f} % of the bytes in queues" in answer.sentence
+    counted, whole = (sum(row["packets"] for row in answer.losses(since)) for since in (5.0, 0.0))
+    assert whole > counted == answer.result["flow.cubic.drops"], "the tables begin after the warm-up"
+    assert f"{whole} of its packets are dropped, {whole - counted} of them in the warm-up" in answer.sentence
 
 
 def test_the_figure_shows_who_filled_the_queues() -> None:

@@ -102,7 +102,7 @@ def _print(answer: Explanation) -> None:
         _print_shares("States of the scheme", states)
     if lost := answer.losses():
         print_table(
-            "Dropped packets, acknowledgements included",
+            "Dropped packets, acknowledgements and warm-up included",
             [("place", "where"), ("reason", "reason"), ("packets", "packets")],
             lost,
         )
