@@ -155,6 +155,9 @@ def expected_text(key: str, expected: str) -> str:
 ALIKE = 0.01
 """Share by which throughputs of receivers differ that are called alike: a packet may be under way to one of them."""
 
+ALIKE_LOSS = 0.1
+"""Share by which loss ratios of receivers differ that are called alike."""
+
 
 def flows_shown(run: Result, limit: int | None = None) -> polars.DataFrame:
     """The first flows of a run as tables print them: a flow with one receiver has no worst one.
@@ -180,12 +183,18 @@ def flows_shown(run: Result, limit: int | None = None) -> polars.DataFrame:
 
 
 def slowest_receivers(run: Result, flow: str) -> tuple[list[dict[str, Any]], int]:
-    """The receivers of a flow that are as slow as the slowest one, except for a share of `ALIKE`, and the number of all."""
+    """The receivers of a flow that are as slow as the slowest one, except for a share of `ALIKE`, and the number of all.
+
+    Where some of them lost packets, the others are not as slow: it is those that lost as much as the one that lost most,
+    except for a share of `ALIKE_LOSS`.
+    """
     import polars as pl
 
     rows = run.receivers.filter((pl.col("flow") == flow) & pl.col("throughput_bps").is_not_null())
     listed = rows.sort("throughput_bps", "goodput_bps", maintain_order=True).to_dicts()
     alike = [row for row in listed if row["throughput_bps"] * (1 - ALIKE) <= listed[0]["throughput_bps"]]
+    lost = max((row["loss_ratio"] or 0.0 for row in alike), default=0.0)
+    alike = [row for row in alike if (row["loss_ratio"] or 0.0) >= lost * (1 - ALIKE_LOSS)]
     return alike, len(listed)
 
 
