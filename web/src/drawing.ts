@@ -49,28 +49,39 @@ export function extent(sorted: readonly Float64Array[]): [number, number] {
   return [bottom, high + room];
 }
 
-/** A label beside a mark. */
+/** A label above a mark. */
 export interface MarkLabel {
-  /** The middle of the upright label. */
+  /** Where the label begins. */
   readonly x: number;
   readonly words: string;
 }
 
+/** Space between two labels of marks, in widths of a letter. */
+const MARK_GAP = 2;
+
 /**
- * Labels to the right of marks at ascending `places`, each `wide`; to the left of a mark that is too near to the `end`. Of marks
- * that are too near to each other the first one has a label, with the number of the others: `link down +2`.
+ * Labels in a row above a chart, each from its mark at ascending `places` to the right, or back from `range`'s end where there is no more room: within
+ * the chart they would hide what follows the event. `widthOf` measures words. Of marks whose labels would run into each other the first one has a
+ * label, with the number of the others: `link down +2`.
  */
-export function labelsOf(places: readonly number[], words: readonly string[], wide: number, end: number): MarkLabel[] {
-  const found: { x: number; words: string; more: number }[] = [];
-  let from = -Infinity;
+export function labelsOf(places: readonly number[], words: readonly string[], widthOf: (words: string) => number, range: readonly [number, number]): MarkLabel[] {
+  const [start, end] = range;
+  const gap = MARK_GAP * widthOf("n");
+  const begin = (place: number, text: string) => Math.max(Math.min(place, end - widthOf(text)), start);
+  const text = (words: string, more: number) => (more > 0 ? `${words} +${more}` : words);
+  const found: { place: number; words: string; more: number }[] = [];
   places.forEach((place, index) => {
     const last = found[found.length - 1];
-    const x = place + wide > end ? place - wide / 2 : place + wide / 2;
-    if (last && x - wide / 2 < from) last.more++;
-    else {
-      found.push({ x, words: words[index]!, more: 0 });
-      from = x + wide / 2;
-    }
+    const before = last ? begin(last.place, text(last.words, last.more)) + widthOf(text(last.words, last.more)) + gap : -Infinity;
+    if (last && begin(place, words[index]!) < before) last.more++;
+    else found.push({ place, words: words[index]!, more: 0 });
   });
-  return found.map(({ x, words, more }) => ({ x, words: more > 0 ? `${words} +${more}` : words }));
+  // a sign of more that was added later can have come to the next label
+  for (let index = found.length - 1; index > 0; index--) {
+    const [one, next] = [found[index - 1]!, found[index]!];
+    if (begin(one.place, text(one.words, one.more)) + widthOf(text(one.words, one.more)) + gap <= begin(next.place, text(next.words, next.more))) continue;
+    one.more += next.more + 1;
+    found.splice(index, 1);
+  }
+  return found.map((one) => ({ x: begin(one.place, text(one.words, one.more)), words: text(one.words, one.more) }));
 }

@@ -140,9 +140,10 @@ export interface Drawn extends Scene {
 /** A panel of this width in the visible range of x, with the parts that `shown` names. */
 export function panelScene(figure: PanelFigure, panel: Panel, range: readonly [number, number], shown: (label: string) => boolean, width: number): Drawn {
   const primitives: Primitive[] = [];
-  const right = width - RIGHT;
-  const title = rowsIn(panel.title, width - TITLE_LEFT - RIGHT, 12.5 * 1.06);
   const words = axisTicks(panel.x, range, Math.max(Math.floor(width / 70), 2));
+  // the number at the end of the axis is not cut
+  const right = width - (panel.x.words ? RIGHT : Math.max(RIGHT, ...words.map(([, word]) => widthOf(word, 12) / 2 + 2)));
+  const title = rowsIn(panel.title, width - TITLE_LEFT - RIGHT, 12.5 * 1.06);
   const x = scaled(panel.x, range, LEFT, right);
   const places = words.map(([value]) => x(value)).sort((one, other) => one - other);
   const room = Math.min(right - LEFT, ...places.slice(1).map((place, index) => place - places[index]!));
@@ -183,6 +184,8 @@ export function panelScene(figure: PanelFigure, panel: Panel, range: readonly [n
     if (turned) text(x(value) + LABEL / 3, bottom + 7, rows[0]!, { anchor: "end", turned, size: LABEL });
     else rows.forEach((row, index) => text(x(value), bottom + 15 + index * LABEL_ROW, row, { anchor: "middle", ...(panel.x.words ? { size: LABEL } : {}) }));
   }
+  // below the lines: one that is zero all the time is seen
+  line([LEFT, TOP, LEFT, bottom, right, bottom], INK, 0.7);
   for (const part of parts) {
     switch (part.kind) {
       case "band": {
@@ -230,7 +233,6 @@ export function panelScene(figure: PanelFigure, panel: Panel, range: readonly [n
         for (const [px, py] of pointsOf(part, x, y, range, panel.y.range)) line([px, py - 5, px + 5, py, px, py + 5, px - 5, py, px, py - 5], INK, 1.2);
     }
   }
-  line([LEFT, TOP, LEFT, bottom, right, bottom], INK, 0.7);
   title.forEach((row, index) => text(TITLE_LEFT, 14 + index * TITLE_ROW, row, { size: 12.5, bold: true }));
   text((LEFT + right) / 2, height - 12, panel.x.label, { anchor: "middle" });
   // a label that is longer than the axis is in the middle of the panel, and smaller if need be

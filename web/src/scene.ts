@@ -1,5 +1,6 @@
 // A chart as lines and text with explicit colours on white: what SVG, PDF and PNG files are made of.
 
+import { labelsOf } from "./drawing";
 import { number, ticks } from "./format";
 import type { Polyline, Sketch } from "./sketch";
 
@@ -40,6 +41,9 @@ export const CHARACTER = 0.54;
 /** Rows of a label below an axis, their distance, and the free space between two labels. */
 const [LABEL_ROWS, LABEL_ROW, LABEL_GAP] = [4, 11, 6];
 
+/** Size of a label of a mark. */
+const MARK = 7.5;
+
 /** Characters of a label below an axis that is turned. */
 const TURNED = 22;
 
@@ -51,7 +55,8 @@ export function widthFor(pixels: number): number {
 export function scene(sketch: Sketch, width = WIDTH): Scene {
   const primitives: Primitive[] = [];
   const rows = legendRows(sketch.lines, width);
-  const top = 24 + rows.length * ROW + (rows.length > 0 ? 6 : 0);
+  const marks = sketch.marks.filter(([at]) => at >= sketch.x[0] && at <= sketch.x[1]);
+  const top = 24 + rows.length * ROW + (rows.length > 0 ? 6 : 0) + (marks.length > 0 ? ROW : 0);
   const bottom = top + PLOT_HEIGHT;
   const x = scale(sketch.x, LEFT, width - RIGHT);
   const y = scale(sketch.y, bottom, top);
@@ -112,11 +117,9 @@ export function scene(sketch: Sketch, width = WIDTH): Scene {
     }
     for (const [at, value] of one.points ?? []) primitives.push({ kind: "box", x: x(at) - 2.5, y: y(value) - 2.5, width: 5, height: 5, colour: one.colour });
   }
-  for (const [at, words] of sketch.marks) {
-    if (at < sketch.x[0] || at > sketch.x[1]) continue;
-    line([x(at), top, x(at), bottom], INK, 0.7, [2, 2]);
-    text([x(at) + 8, top + 2], words, { size: 7.5, turned: true, anchor: "end" });
-  }
+  for (const [at] of marks) line([x(at), top - 2, x(at), bottom], INK, 0.7, [2, 2]);
+  const places = marks.map(([at]) => x(at));
+  for (const label of labelsOf(places, marks.map(([, words]) => words), (words) => widthOf(words, MARK), [LEFT, width - RIGHT])) text([label.x, top - 5], label.words, { size: MARK });
   text([(LEFT + width - RIGHT) / 2, bottom + 28 + below], sketch.xLabel, { anchor: "middle" });
   text([12, (top + bottom) / 2], sketch.yLabel, { anchor: "middle", turned: true });
   return { width, height: bottom + 36 + below, primitives, at: (one, other) => [x(one), y(other)] };

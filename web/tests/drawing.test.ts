@@ -57,16 +57,38 @@ describe("what a line needs to be drawn", () => {
 
 
 describe("labels of marks", () => {
-  test("each is to the right of its mark, and of its neighbour's label", () => {
-    expect(labelsOf([10, 40], ["down", "up"], 12, 100)).toEqual([{ x: 16, words: "down" }, { x: 46, words: "up" }]);
+  const widthOf = (words: string) => 5 * words.length;
+  const labels = (places: number[], words: string[], range: [number, number] = [0, 200]) => labelsOf(places, words, widthOf, range);
+
+  test("each begins at its mark", () => {
+    expect(labels([10, 60], ["down", "up"])).toEqual([{ x: 10, words: "down" }, { x: 60, words: "up" }]);
   });
 
   test("marks that are too near to have labels of their own are counted in that of the first", () => {
-    expect(labelsOf([10, 12, 20, 30], ["rate", "loss", "down", "up"], 12, 100)).toEqual([{ x: 16, words: "rate +2" }, { x: 36, words: "up" }]);
+    expect(labels([10, 12, 20, 80], ["rate", "loss", "down", "up"])).toEqual([{ x: 10, words: "rate +2" }, { x: 80, words: "up" }]);
   });
 
-  test("at the right edge a label is to the left of its mark, unless another is there", () => {
-    expect(labelsOf([95], ["up"], 12, 100)).toEqual([{ x: 89, words: "up" }]);
-    expect(labelsOf([86, 95], ["down", "up"], 12, 100)).toEqual([{ x: 92, words: "down +1" }]);
+  test("at the right edge a label ends there, unless another is there", () => {
+    expect(labels([195], ["up"])).toEqual([{ x: 190, words: "up" }]);
+    expect(labels([170, 195], ["down", "up"])).toEqual([{ x: 165, words: "down +1" }]);
+  });
+
+  test("no two labels run into each other or leave the chart, wherever the marks are", () => {
+    let state = 7;
+    const random = () => (state = (16807 * state) % 2147483647) / 2147483647;
+    for (let round = 0; round < 300; round++) {
+      const places = Array.from({ length: 1 + Math.floor(12 * random()) }, () => 20 + 180 * random()).sort((one, other) => one - other);
+      const words = places.map(() => "x".repeat(1 + Math.floor(14 * random())));
+      const found = labels(places, words, [20, 200]);
+      let end = 20;
+      let counted = 0;
+      for (const one of found) {
+        expect(one.x).toBeGreaterThanOrEqual(end);
+        end = one.x + widthOf(one.words);
+        expect(end).toBeLessThanOrEqual(200 + 1e-9);
+        counted += 1 + Number(/\+(\d+)$/.exec(one.words)?.[1] ?? 0);
+      }
+      expect(counted).toBe(places.length);
+    }
   });
 });

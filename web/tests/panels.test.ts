@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { legendOf, panelScene, readingAt, type Panel, type PanelFigure, type Part } from "../src/panels";
+import { widthOf } from "../src/scene";
 
 const none = new Float64Array();
 const part = (more: Partial<Part>): Part => ({ kind: "line", label: "", colour: "#3878c7", width: 1, dash: [], marker: true, opacity: 1, along: "x", x: none, y: none, low: none, high: none, ...more });
@@ -75,4 +76,17 @@ test("dotted and dashed lines differ in the panel and in the legend, as in the f
   const drawn = panelScene({ ...figure, panels: [styled] }, styled, styled.x.range, () => true, 400).primitives;
   const lines = drawn.flatMap((one) => (one.kind === "line" && one.points.length === 4 && one.width === 1 ? [one.dash] : []));
   expect(lines).toEqual([...legend.map(({ dash }) => dash), legend[1]!.dash]);
+});
+
+test("the number at the end of an axis is within the panel, and the axis is below a line that is zero", () => {
+  const flat: Panel = { ...panel, x: { ...panel.x, range: [0, 40_000] }, y: { ...panel.y, range: [0, 10], logarithmic: false }, parts: [part({ label: "zero", x: of(0, 40_000), y: of(0, 0) })] };
+  for (const width of [200, 300, 480, 960]) {
+    const drawn = panelScene({ ...figure, panels: [flat] }, flat, flat.x.range, () => true, width);
+    const numbers = drawn.primitives.flatMap((one) => (one.kind === "text" && one.anchor === "middle" && !one.turned ? [one] : []));
+    expect(numbers.length).toBeGreaterThan(2);
+    for (const one of numbers) expect(one.x + widthOf(one.text, one.size) / 2).toBeLessThanOrEqual(width);
+    const lines = drawn.primitives.flatMap((one) => (one.kind === "line" ? [one] : []));
+    const axis = lines.findIndex(({ points, colour }) => points.length === 6 && colour === "#1d2733");
+    expect(lines.findIndex(({ points, colour }) => colour === "#3878c7" && points[1] === drawn.inner[3])).toBeGreaterThan(axis);
+  }
 });

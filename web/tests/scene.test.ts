@@ -55,3 +55,18 @@ test("a label that is longer than a row of the legend is broken, not cut", () =>
   for (const one of texts) expect(one.x + widthOf(one.text, one.size)).toBeLessThanOrEqual(240);
   expect(texts.map((one) => one.text).join(" ").replace("= ", "=")).toContain(label);
 });
+
+test("labels of events are above the chart, where they hide no line", () => {
+  const lines = [{ label: "reno", colour: "#3878c7", runs: [[0, 5, 10, 5]] }];
+  const marks = [[2, "bottleneck 10 Mbit/s"], [9.9, "bottleneck down"]] as const;
+  for (const width of [210, 590]) {
+    const drawn = scene({ title: "t", xLabel: "x", yLabel: "y", x: [0, 10], y: [0, 5], lines, marks, shade: null }, width);
+    const texts = drawn.primitives.flatMap((one) => (one.kind === "text" && one.text.startsWith("bottleneck") ? [one] : []));
+    expect(texts.length).toBeGreaterThan(0);
+    for (const one of texts) {
+      expect(one.turned).toBe(false);
+      expect(one.y).toBeLessThan(drawn.at(0, 5)[1]);
+      expect(one.x + widthOf(one.text, one.size)).toBeLessThanOrEqual(width);
+    }
+  }
+});
