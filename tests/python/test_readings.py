@@ -204,7 +204,7 @@ def test_the_readings_of_a_paper_change_scenarios_that_are_accepted(name):
 READING = """
 [[reading]]
 name = "smoothing"
-question = "Of what?"
+question = "Which part?"
 default = "steps"
 [[reading.option]]
 name = "steps"

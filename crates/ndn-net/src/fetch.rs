@@ -185,7 +185,7 @@ fn controller(settings: &Fetch, config: &ConsumerConfig) -> Result<AnyControl, F
     Ok(controller)
 }
 
-/// The settings of a consumer of the segments after the first, which has so many bytes.
+/// The settings of a consumer of the segments after the first, which has this number of bytes.
 fn consumer(settings: &Fetch, found: &Discovered, first: usize) -> ConsumerConfig {
     let payload = Bytes::new(first.max(1) as u64);
     ConsumerConfig {

@@ -73,7 +73,7 @@ fn resolve_flows(
 /// The plan has more of something than it may; that is noted.
 struct TooMany;
 
-/// The flows that are made, and what they have taken of what is limited.
+/// The flows that are made, and the counts that have limits.
 struct Making<'a, 'p> {
     setting: &'a Setting<'a>,
     paths: &'a mut Paths<'p>,

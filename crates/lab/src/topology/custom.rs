@@ -91,8 +91,7 @@ fn list_nodes(list: &[At<NetworkNode>], net: &mut Net, drawn: &mut Vec<Drawn>, n
     }
 }
 
-/// The ports of a link, whose values may be those of others; of values that are unknown it has some that are not
-/// reported too.
+/// The ports of a link, whose missing values are another link's. Unknown values get a stand-in and no second message.
 fn ports_of(link: &Link, links: &[At<Link>], cycle: bool, notes: &mut Notes) -> (NetPort, NetPort) {
     let values = if cycle { Link::default() } else { completed(link, links) };
     // an invalid `like` has its own message, so missing values are not reported too
