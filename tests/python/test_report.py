@@ -30,7 +30,10 @@ from thalweg.report._page import (
     part,
     template_macro,
 )
-from thalweg.report.columns import expected_text, table_rows, unit_of
+from thalweg.report._run import lead
+from thalweg.report._width import NAMES, divided, width_of
+from thalweg.report._width import PAGE as WIDTH_OF_PAGE
+from thalweg.report.columns import TABLES, by_importance, expected_text, table_rows, unit_of
 from thalweg.report.comparison import by_scenario, differences, names, path_ends
 from thalweg.report.numbers import number
 from thalweg.report.sweep_index import _spans
@@ -327,6 +330,8 @@ to = "x"
 events = true
 """
 
+IN_BAND = 'nodes = ["s1", "s2"]\ncontroller = "s3"\nout_of_band = false'
+
 FAILURE = """
 [[events]]
 at = "1 s"
@@ -345,6 +350,15 @@ def test_the_page_of_a_controller_says_that_plain_routing_moves_flows_too(
     assert ("plain routing computes all routes again" in write(tmp_path).read_text(encoding="utf-8")) == bool(
         failure
     )
+
+
+@pytest.mark.parametrize("apart", [True, False], ids=["links of its own", "in band"])
+def test_the_lead_counts_links_of_a_controller_apart(apart: bool) -> None:
+    scenario = SDN if apart else SDN.replace('nodes = ["s1", "s2", "s3"]', IN_BAND)
+    run = tw.Scenario.from_toml(scenario).run()
+    assert run.links["link"].n_unique() == (8 if apart else 5)
+    links = "5 links and 3 links of the controller" if apart else "5 links"
+    assert lead(run) == f"1 flow over {links}, 3 s simulated."
 
 
 def test_the_page_of_a_network_by_name_shows_nodes_that_route_by_name(
@@ -462,6 +476,24 @@ def test_a_flow_has_one_colour_in_every_picture(tmp_path: Path) -> None:
     )
     assert lines["window"] == plots.SCHEME_COLOURS["cubic"] != lines["steady"]
     assert result.plot("goodput", ["flow.steady"]).axes[0].lines[0].get_color() == lines["steady"]
+
+
+@pytest.mark.parametrize("table", sorted(TABLES))
+@pytest.mark.parametrize("digits", [1, 6, 14])
+def test_tables_of_a_run_fit_on_a_page_and_keep_every_column(table: str, digits: int) -> None:
+    columns = [(one.key, one.heading) for one in TABLES[table]]
+    rows = [{key: "9" * digits for key, _ in columns}]
+    first, more = divided(columns, rows, by_importance(table))
+    assert sum(width_of(key, heading, rows) for key, heading in first) <= WIDTH_OF_PAGE
+    assert [column for column in columns if column in first or column in more] == columns
+    assert {key for key, _ in first} & {key for key, _ in more} <= NAMES, "only what names a row is repeated"
+    assert bool(more) == (sum(width_of(key, heading, rows) for key, heading in columns) > WIDTH_OF_PAGE)
+    kept = {key: width_of(key, heading, rows) for key, heading in first}
+    order = by_importance(table)
+    for key, heading in more:
+        if key not in NAMES:
+            before = sum(kept.get(other, 0.0) for other in order[: order.index(key)])
+            assert before + width_of(key, heading, rows) > WIDTH_OF_PAGE, "there was no room for it"
 
 
 def test_a_wide_table_is_set_smaller() -> None:

@@ -100,6 +100,13 @@ function look() {
       if (!one.closest(".u-wrap, .bar")) wrong.push(`${named(one)}: ${one.tagName} hides ${one.scrollWidth - one.clientWidth} pixels`);
     } else if (!style.backgroundImage.includes("gradient") && one.tagName !== "PRE") wrong.push(`${named(one)}: ${one.tagName}.${one.className} scrolls sideways without a sign`);
   }
+  // with room for the contents beside it, a page shows the tables of a run whole
+  const ofRuns = ["group", "flow", "app", "link", "node"];
+  for (const table of innerWidth >= 1300 ? document.querySelectorAll(".scroll > table") : []) {
+    const more = table.parentElement.scrollWidth - table.parentElement.clientWidth;
+    const first = table.querySelector("th")?.textContent ?? "";
+    if (more > 1 && ofRuns.includes(first)) wrong.push(`the table whose first column is "${first}" is ${more} pixels too wide`);
+  }
   // the change of two runs is in sight
   for (const table of document.querySelectorAll("table.compared")) {
     const more = table.parentElement.scrollWidth - table.parentElement.clientWidth;

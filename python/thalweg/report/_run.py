@@ -13,7 +13,9 @@ from ..quantities import base_value
 from . import _charts, _panels
 from ._page import cell, render
 from ._topology import drawing, rate_text, time_text
+from ._width import NAMES, divided
 from .columns import (
+    by_importance,
     drops_by_reason,
     drops_text,
     expected_text,
@@ -175,10 +177,26 @@ def lead(run: Result) -> str:
     if receivers > flows:
         text += f" to {receivers} receivers"
     how = "in real time" if "emulation" in run.record else "simulated"
-    text += f" over {run.links['link'].n_unique()} links, {cell(run.record['duration_s'])} s {how}"
+    links = run.links.unique("link")
+    control = (
+        links.filter(links["from"].eq(node) | links["to"].eq(node)).height if (node := _apart(run)) else 0
+    )
+    text += f" over {_count(links.height - control, 'link')}"
+    text += f" and {_count(control, 'link')} of the controller" if control else ""
+    text += f", {cell(run.record['duration_s'])} s {how}"
     if has_warmup(run):
         text += f"; the first {run.plan['warmup']} are left out of every mean"
     return text + "."
+
+
+def _count(number: int, what: str) -> str:
+    return f"{cell(number)} {what}{'s' * (number != 1)}"
+
+
+def _apart(run: Result) -> str | None:
+    """The SDN controller whose links carry messages of its own only; None without one."""
+    sdn = run.plan.get("sdn") or {}
+    return sdn["controller"] if sdn.get("out_of_band") else None
 
 
 def has_warmup(run: Result) -> bool:
@@ -329,11 +347,17 @@ def network(run: Result) -> str:
         for node, role in zip(run.nodes["node"], run.nodes["role"], strict=True)
         if role != "forwarder" or node not in sources | sinks
     }
-    sdn = run.plan.get("sdn") or {}
-    controller = sdn["controller"] if sdn.get("out_of_band") else None
     planned = {link["name"]: link for link in run.plan["topology"]["links"]}
-    links = [row | {"means": _means(row, planned.get(row["link"]))} for row in run.links.to_dicts()]
-    return drawing(places, links, sources, sinks, roles, controller)
+    backlog = not run.series.is_empty() and "backlog" in run.series["series"]
+    links = [
+        row
+        | {
+            "means": _means(row, planned.get(row["link"])),
+            "waits": backlog and bool(row["queue_max_packets"]),
+        }
+        for row in run.links.to_dicts()
+    ]
+    return drawing(places, links, sources, sinks, roles, _apart(run))
 
 
 def _means(row: dict[str, Any], planned: dict[str, Any] | None) -> list[str]:
@@ -351,9 +375,11 @@ def _means(row: dict[str, Any], planned: dict[str, Any] | None) -> list[str]:
 
 
 def _listed(frame: polars.DataFrame, table: str) -> Content:
-    """A table of the run, in the units of the page."""
+    """A table of the run, in the units of the page; `first` are the columns that fit, `more` the others."""
     headings, rows = table_rows(frame, table)
-    return {"columns": headings, "rows": rows}
+    first, more = divided(headings, rows, by_importance(table))
+    others = sum(key not in NAMES for key, _ in more)
+    return {"columns": headings, "rows": rows, "first": first, "more": more, "others": others}
 
 
 def _flows(run: Result) -> Content:

@@ -72,6 +72,14 @@ def first_of(table: str) -> list[str]:
     return [key for _, key in sorted(ranked)]
 
 
+def by_importance(table: str) -> list[str]:
+    """All printed columns of a table by importance: by rank, then those that a terminal prints, then the rest."""
+    unranked = sorted(
+        (column for column in TABLES[table] if column.rank is None), key=lambda column: column.in_full
+    )
+    return [*first_of(table), *(column.key for column in unranked)]
+
+
 OF_WORST_RECEIVER = {
     "worst_receiver": "",
     "throughput_worst_bps": "throughput_bps",
