@@ -23,6 +23,7 @@ from thalweg.report import network, write
 from thalweg.report._charts import _dashes
 from thalweg.report._page import embed_svg
 from thalweg.report._placement import Box
+from thalweg.report._topology import _bar
 from thalweg_papers import _plot
 
 
@@ -66,8 +67,10 @@ LINK = re.compile(
         "which-receiver-of-a-group-is-heard",
     ],
 )
-def test_labels_of_a_network_cover_neither_links_nor_each_other(name: str) -> None:
-    picture = report.network_of_plan(tw.load(ROOT / "scenarios" / f"{name}.toml").plan())
+@pytest.mark.parametrize("enlarged", [1.0, 1.5])
+def test_labels_of_a_network_cover_neither_links_nor_each_other(name: str, enlarged: float) -> None:
+    """Also where text is larger, in the small picture beside the studio's editor."""
+    picture = report.network_of_plan(tw.load(ROOT / "scenarios" / f"{name}.toml").plan(), enlarged=enlarged)
     boxes = {
         (found["words"], number): Box.of_text(
             float(found["x"]), float(found["y"]), found["words"], float(found["size"]), found["anchor"]
@@ -81,6 +84,47 @@ def test_labels_of_a_network_cover_neither_links_nor_each_other(name: str) -> No
         assert not boxes[one].overlaps(boxes[other]), (one, other)
     for words, box in boxes.items():
         assert not [link for link in links if box.crosses(*link)], words
+
+
+@pytest.mark.parametrize(
+    ("name", "changed"),
+    [
+        ("does-a-controller-move-a-flow", {}),
+        ("does-one-rate-suit-all", {"duration": "30 s", "warmup": "5 s"}),
+        ("does-tcp-fill-the-link", {"duration": "10 s"}),
+        ("does-traffic-find-the-other-way", {}),
+        ("which-receiver-of-a-group-is-heard", {"duration": "30 s", "warmup": "5 s"}),
+    ],
+)
+def test_labels_of_links_leave_room_for_the_bars_of_queues(name: str, changed: dict[str, Any]) -> None:
+    scenario = tw.load(ROOT / "scenarios" / f"{name}.toml").without_sweep().with_(changed)
+    run = scenario.run()
+    waiting = run.series.filter((polars.col("series") == "backlog") & (polars.col("value") > 0))[
+        "subject"
+    ].unique()
+    picture = network(run)
+    places = {
+        found[1]: (float(found[2]), float(found[3]), float(found[4]), float(found[5]))
+        for found in re.finditer(
+            r'<line data-link="([^"]+)" x1="([-\d.]+)" y1="([-\d.]+)" x2="([-\d.]+)" y2="([-\d.]+)"', picture
+        )
+    }
+    bars = []
+    for link, (x1, y1, x2, y2) in places.items():
+        for subject, start, end in (
+            (f"link.{link}", (x1, y1), (x2, y2)),
+            (f"link.{link}.backward", (x2, y2), (x1, y1)),
+        ):
+            if subject in waiting:
+                bars.append(_bar(start, end))
+    assert bars
+    labels = [found for found in TEXT.finditer(picture) if 'data-about="' in found[0]]
+    assert labels
+    for found in labels:
+        box = Box.of_text(
+            float(found["x"]), float(found["y"]), found["words"], float(found["size"]), found["anchor"]
+        )
+        assert not [bar for bar in bars if box.crosses(*bar)], found["words"]
 
 
 def a_tree(nodes: int, seed: int) -> tw.Scenario:

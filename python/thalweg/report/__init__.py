@@ -127,9 +127,16 @@ def network(run: Result) -> str:
     return resolve_colours(_run.network(run))
 
 
-def network_of_plan(plan: Plan) -> str:
-    """An SVG of a plan's network for a page: text and lines have the colours of the page."""
+def network_of_plan(plan: Plan, *, enlarged: float = 1.0) -> str:
+    """An SVG of a plan's network for a page: text and lines have the colours of the page.
+
+    `enlarged` is by how much text is larger than usual, for a small picture.
+    """
     from . import _notebook
     from ._page import embed_svg
 
-    return str(embed_svg(_notebook.network(plan, plan.tree), f"network-{_notebook.digest_of(plan)}"))
+    return str(
+        embed_svg(
+            _notebook.network(plan, plan.tree, enlarged=enlarged), f"network-{_notebook.digest_of(plan)}"
+        )
+    )

@@ -181,8 +181,8 @@ def digest_of(plan: Plan) -> str:
     return hashlib.sha256(plan.toml.encode()).hexdigest()[:12]
 
 
-def network(plan: Plan, tree: Mapping[str, Any]) -> str:
-    """The network of a plan; no link is used yet."""
+def network(plan: Plan, tree: Mapping[str, Any], *, enlarged: float = 1.0) -> str:
+    """The network of a plan, with text that is larger than usual by `enlarged`; no link is used yet."""
     layout = plan.layout
     keys = {link["name"]: link for link in tree["topology"].get("links", [])}
     links = [
@@ -206,7 +206,7 @@ def network(plan: Plan, tree: Mapping[str, Any]) -> str:
     places = {node["name"]: (node["x"], node["y"]) for node in layout["nodes"]}
     sdn = tree.get("sdn") or {}
     controller = sdn.get("controller") if sdn.get("out_of_band") else None
-    return drawing(places, links, sources, sinks, {}, controller)
+    return drawing(places, links, sources, sinks, {}, controller, enlarged=enlarged)
 
 
 def _rate(text: Any) -> float | None:

@@ -18,8 +18,8 @@ MAX_LINES = 300
 ON_NODE, ON_LINE, ON_FAINT_LINE, OUTSIDE = 4.0, 1.0, 0.25, 8.0
 """What a place costs that covers these, or is outside of the drawing."""
 
-APART = 0.5
-"""Minimum distance of two labels from each other, at each side."""
+APART = 2.0
+"""Minimum distance of two labels from each other, at each side: the outline of one would cover the other."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +89,8 @@ class Ground:
     """Both ends, width, and whether it is faint."""
     nodes: list[Box] = field(default_factory=list)
     labels: list[Box] = field(default_factory=list)
+    scale: float = 1.0
+    """By how much text is larger than usual."""
 
     def cost(self, box: Box) -> float:
         """What a text in this area would cover; without end on another label, where neither could be read."""

@@ -21,6 +21,8 @@ MAX_NAMES = 40
 MAX_LABELS = 14
 MAX_EQUAL = 3
 """Maximum number of equal links that are tried for the label of all."""
+BAR, BAR_WIDTH = 30.0, 6.0
+"""Length and width of the bar of a full queue."""
 RATE_SIZE, USE_SIZE = 11.5, 10.5
 """Sizes of text: names, rates and delays; utilisations."""
 ALONG = (0.0, -0.12, 0.12, -0.24, 0.24)
@@ -34,15 +36,20 @@ def drawing(
     sinks: set[str],
     roles: Mapping[str, str],
     controller: str | None = None,
+    *,
+    enlarged: float = 1.0,
 ) -> str:
     """An SVG of the network; `places` are within 0..=1, `links` are rows of the table `links`.
 
-    A row may have `means`: those of its columns `rate_bps` and `delay_s` that are labelled as means.
+    A row may have `means`: those of its columns `rate_bps` and `delay_s` that are labelled as means; and `waits`: whether a
+    page shows its queue over time, as a bar beside the link, for which labels leave room. `enlarged` is the size of text for
+    a small picture, 1 for the usual one.
 
     `roles` gives the nodes that have one, as in the table `nodes`: `router`, `resolver`, `forwarder`, `switch` or
     `controller`. `controller` is the node whose links only carry messages of an SDN controller: they are dotted and have
     no label.
     """
+    links = list(links)
     wires = list(_wires(links).values())
     for wire in wires:
         wire["control"] = controller is not None and controller in (wire["from"], wire["to"])
@@ -63,8 +70,12 @@ def drawing(
     parts.extend(_wire(wire, at) for wire in wires)
     ground = Ground(
         Box(0, 0, WIDTH, height),
-        [(*at[wire["from"]], *at[wire["to"]], _drawn_width(wire), wire["control"]) for wire in wires],
+        [(*at[wire["from"]], *at[wire["to"]], _drawn_width(wire), wire["control"]) for wire in wires]
+        + [
+            (*_bar(at[link["from"]], at[link["to"]]), BAR_WIDTH, False) for link in links if link.get("waits")
+        ],
         [Box(x, y, x, y).grown(size + 1) for x, y in at.values()],
+        scale=enlarged,
     )
     names = []
     if len(at) <= MAX_NAMES:
@@ -78,6 +89,18 @@ def drawing(
     parts.extend(names)
     parts.append("</svg>")
     return "".join(parts)
+
+
+def _bar(start: Place, end: Place) -> tuple[float, float, float, float]:
+    """Both ends of the bar of a full queue at the start of a direction, as `web/src/stage.ts` draws it."""
+    across, down = end[0] - start[0], end[1] - start[1]
+    length = math.hypot(across, down) or 1.0
+    along = (across / length, down / length)
+    aside = (-along[1], along[0])
+    trim = min(9.0, length / 4)
+    x, y = (start[i] + along[i] * trim + aside[i] * 5.2 for i in (0, 1))
+    long = BAR * min(1.0, length / 110)
+    return x, y, x + aside[0] * long, y + aside[1] * long
 
 
 def rate_text(rate_bps: float | None) -> str:
@@ -197,20 +220,24 @@ def _labels(
         offered = [
             (spot, wire)
             for number, wire in enumerate(ordered)
-            for spot in _beside(wire, at, words, RATE_SIZE, under, 0.3 * number)
+            for spot in _beside(wire, at, words, ground.scale * RATE_SIZE, under, 0.3 * number)
         ]
-        spot = ground.place(words, RATE_SIZE, [spot for spot, _ in offered])
+        # large text that has no room is left out
+        dearest = math.inf if ground.scale == 1 else 0.99
+        spot = ground.place(words, ground.scale * RATE_SIZE, [spot for spot, _ in offered], dearest)
         if spot is not None:
             link = next(wire["link"] for one, wire in offered if one is spot)
-            labels.append(_text(spot.x, spot.y, words, RATE_SIZE, "var(--ink, #1d2733)", about=link))
+            size = ground.scale * RATE_SIZE
+            labels.append(_text(spot.x, spot.y, words, size, "var(--ink, #1d2733)", about=link))
     # the utilisation is also in the tooltip; a label that would cover something is shown there only
     for wire in uses:
         used = f", {100 * min(wire['utilisation'], 1.0):.0f} % used" if wire["known"] else ""
         words = f"{wire['link']}{used}"
-        spot = ground.place(words, USE_SIZE, _beside(wire, at, words, USE_SIZE, True), at_most=0.9)
+        size = ground.scale * USE_SIZE
+        spot = ground.place(words, size, _beside(wire, at, words, size, True), at_most=0.9)
         if spot is not None:
             colour = "var(--soft, #5b6875)"
-            labels.append(_text(spot.x, spot.y, words, USE_SIZE, colour, about=wire["link"]))
+            labels.append(_text(spot.x, spot.y, words, size, colour, about=wire["link"]))
     return labels
 
 
@@ -299,9 +326,12 @@ def _name(name: str, place: Place, middle: Place, scattered: bool, ground: Groun
     x, y = place
     beside = abs(x - middle[0]) > (0.55 * abs(y - middle[1]) + 60 if scattered else 0.3 * WIDTH)
     left, right = Spot(x - 11, y + 4, "end"), Spot(x + 11, y + 4, "start")
-    above, below = Spot(x, y - 12), Spot(x, y + 22)
+    larger = (ground.scale - 1) * RATE_SIZE
+    above, below = Spot(x, y - 12), Spot(x, y + 22 + larger)
     corners = [
-        Spot(x + across, y + up, anchor) for up in (-9, 17) for across, anchor in ((8, "start"), (-8, "end"))
+        Spot(x + across, y + up, anchor)
+        for up in (-9, 17 + larger)
+        for across, anchor in ((8, "start"), (-8, "end"))
     ]
     if beside:
         order = [left, right, above, below] if x < middle[0] else [right, left, above, below]
@@ -310,7 +340,8 @@ def _name(name: str, place: Place, middle: Place, scattered: bool, ground: Groun
     else:
         order = [above, below, right, left]
     spots = [replace(spot, dislike=0.1 * number) for number, spot in enumerate([*order, *corners])]
-    spot = ground.place(name, RATE_SIZE, spots)
+    size = ground.scale * RATE_SIZE
+    spot = ground.place(name, size, spots)
     if spot is None:
         return None
-    return _text(spot.x, spot.y, name, RATE_SIZE, "var(--ink, #1d2733)", spot.anchor, name=name)
+    return _text(spot.x, spot.y, name, size, "var(--ink, #1d2733)", spot.anchor, name=name)

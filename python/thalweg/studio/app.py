@@ -52,6 +52,9 @@ LOOKED_S = 0.1
 MAX_NODES = 300
 """A larger network is not drawn beside the editor."""
 
+BESIDE_TEXT = 1.5
+"""Factor by which text of that drawing is larger: the drawing has less than half of the usual width."""
+
 RESULT_POLICY = (
     "sandbox allow-scripts allow-downloads allow-popups; default-src 'none'; script-src 'unsafe-inline'; "
     "style-src 'unsafe-inline'; img-src data: blob:; frame-ancestors 'self'"
@@ -101,7 +104,7 @@ class Studio:
             "points": math.prod(len(values) for values in grid.values()) if grid else 0,
             "records": bool(plan.tree.get("record", {}).get("series")),
             "emulation": self._emulation(scenario, plan),
-            "network": network_of_plan(plan) if nodes <= MAX_NODES else "",
+            "network": network_of_plan(plan, enlarged=BESIDE_TEXT) if nodes <= MAX_NODES else "",
         }
 
     @staticmethod
