@@ -86,9 +86,17 @@ def _four_panels(
 
 
 def _curves(panel: Any, sample: Sample) -> None:
-    """Both consumers' rates and the fair one."""
-    for i, width in ((0, 2.0), (1, 1.1)):
-        _plot.steps(panel, sample["times_s"], _active(sample, i), f"C{i + 1}", colour=i, linewidth=width)
+    """Both consumers' rates and the fair one; the first is seen in the gaps of the second where they are equal."""
+    for i, style in ((0, "-"), (1, (0, (3.0, 2.0)))):
+        _plot.steps(
+            panel,
+            sample["times_s"],
+            _active(sample, i),
+            f"C{i + 1}",
+            colour=i,
+            linewidth=1.6,
+            linestyle=style,
+        )
     panel.axhline(FAIR_PER_S, color=_plot.COLOURS[2], linewidth=0.7, linestyle=":")
 
 

@@ -146,7 +146,7 @@ def interfaces(scene: Key, name: str, claim: str) -> Draw:
             part = samples.each(scene, setup, path_measures.share(0.0))
             _plot.finish(
                 panel,
-                f"{scheme.label}: share of 261 {plain(part)}",
+                f"{scheme.label}: {plain(part)} by 261",
                 "Data (Mbit/s)",
                 top=11.0,
                 legend=place == 0,
