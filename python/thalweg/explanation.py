@@ -22,7 +22,7 @@ from . import invariants, styles
 from ._names import unknown_name
 from .errors import ResultError
 from .event_labels import seconds
-from .plots import COLOURS, SCHEME_COLOURS
+from .plots import COLOURS, INK, SCHEME_COLOURS
 from .quantities import base_value
 from .result import Result
 from .scenario import Plan, Scenario
@@ -60,6 +60,9 @@ CAUSES = {
     | {"recovery": PHASES["recovery"], "application": PHASES["application_limited"]},
 }
 """Names of phases and limits in the figure. What is the same cause in both rows has the same name."""
+
+GREY = "#8792a0"
+"""Colour of the second share; both shares have none of a cause, a phase or a flow."""
 
 CAUSE_COLOURS = {
     CAUSES["limit"]["window"]: COLOURS[0],
@@ -384,7 +387,7 @@ class Explanation:
         """Two bars per flow; the flow that is explained is in bold."""
         from .plots import place_legend
 
-        columns = (("share of the bytes in queues", COLOURS[0]), ("share of the goodput", COLOURS[1]))
+        columns = (("share of the bytes in queues", INK), ("share of the goodput", GREY))
         for number, (label, colour) in enumerate(columns):
             places = [place - 0.2 + 0.4 * number for place in range(len(holders))]
             axes.barh(places, [100 * row[1 + number] for row in holders], 0.36, color=colour, label=label)

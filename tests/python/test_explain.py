@@ -299,6 +299,9 @@ def test_rows_of_the_figure_have_names_and_each_cause_has_one_entry(
     assert len(set(labels)) == len(labels)
     faces = [handle.get_facecolor()[0][:3].tolist() for handle in handles if hasattr(handle, "get_hatch")]
     assert len({tuple(face) for face in faces}) == len(faces)
+    shares = {bar.get_facecolor()[:3] for bar in figure.axes[1].patches}
+    assert len(shares) == 2
+    assert not shares & {tuple(face) for face in faces}, "a colour has one meaning in a figure"
     renderer = FigureCanvasAgg(figure).get_renderer()
     figure.draw(renderer)
     edge = figure.bbox
