@@ -21,6 +21,7 @@ from thalweg import plots, quantities, styles
 from thalweg.cli import call
 from thalweg.errors import FigureError
 from thalweg.plots._intervals import IntervalBars
+from thalweg.report import runs_scatter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -286,6 +287,27 @@ def test_a_scatter_of_a_sweep_has_a_point_per_run_and_an_ellipse_per_point(
     assert (tmp_path / "scatter.pdf").read_bytes()[:5] == b"%PDF-"
     [only] = sweep.scatter(where={"scheme": "cubic"}, style="paper", width="acm-column").axes
     assert len(only.lines) == 2
+
+
+@pytest.mark.parametrize("groups", [[""], ["long", "short"]])
+def test_points_of_a_sweep_have_shades_of_the_colour_of_their_line(groups: list[str]) -> None:
+    lines = ["reno", "cubic", "cubic, fq"]
+    names = [
+        ", ".join(filter(None, (group, buffer, line)))
+        for group in groups
+        for buffer in ("1 bdp", "4 bdp")
+        for line in lines
+    ]
+    colours = runs_scatter.colours_of(names, lines)
+    assert len(set(colours)) == len(colours) == len(names)
+    for name, colour in zip(names, colours, strict=True):
+        [line] = [at for at, _ in enumerate(lines) if colour in plots.shades(plots.COLOURS[at])]
+        assert name.endswith(f" {lines[line]}")
+        assert ("fq" in name) == (line == 2), "the longest label that fits"
+    # without such a line, or with more names than shades, each has a colour of its own
+    assert runs_scatter.colours_of(["1 bdp", "4 bdp"], [""]) == list(plots.COLOURS)
+    many = [f"{number} bdp, reno" for number in range(9)]
+    assert runs_scatter.colours_of(many, lines) == list(plots.COLOURS)
 
 
 @pytest.mark.parametrize(

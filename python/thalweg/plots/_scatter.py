@@ -64,6 +64,7 @@ def scatter_runs(
     x: str,
     y: str,
     *,
+    colours: Sequence[str] = COLOURS,
     size: tuple[float, float] = (8.2, 3.6),
     look: Style | None = None,
 ) -> Figure:
@@ -79,7 +80,7 @@ def scatter_runs(
     with rc_context(look.settings):
         figure, axes = styles.new_figure(size, look)
         for index, (name, points) in enumerate(samples.items()):
-            dots = look.points(index, COLOURS[index % len(COLOURS)]) | {"linestyle": "none"}
+            dots = look.points(index, colours[index % len(colours)]) | {"linestyle": "none"}
             axes.plot(*zip(*points, strict=True), label=name, **dots)
             if outline := ellipse(points):
                 colour = dots["color"]

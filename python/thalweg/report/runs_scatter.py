@@ -76,7 +76,25 @@ def worth_drawing(samples: Mapping[str, Sequence[Sequence[float]]]) -> bool:
     )
 
 
-def drawing(samples: Mapping[str, Sequence[tuple[float, float]]]) -> Drawing:
-    """The figure of a page."""
-    chart = plots.scatter_runs(samples, "mean queueing delay (ms)", "throughput (Mbit/s)")
+def drawing(samples: Mapping[str, Sequence[tuple[float, float]]], lines: Sequence[str] = ()) -> Drawing:
+    """The figure of a page; `lines` are the labels of lines in its other charts, in the order of their colours."""
+    colours = colours_of(list(samples), lines)
+    chart = plots.scatter_runs(samples, "mean queueing delay (ms)", "throughput (Mbit/s)", colours=colours)
     return plots.svg(chart, NAME)
+
+
+def colours_of(names: Sequence[str], lines: Sequence[str]) -> list[str]:
+    """A colour per name: a shade of the colour of a line whose label ends the name, such as `reno` for `4 bdp, reno`.
+
+    Names have colours of their own if one of them is of no line, or a line has more names than a colour has shades.
+    """
+    turns: dict[str, int] = dict.fromkeys(lines, 0)
+    found: list[str] = []
+    for name in names:
+        of = max((line for line in lines if line and name.endswith(f", {line}")), key=len, default="")
+        shades = plots.shades(plots.COLOURS[lines.index(of) % len(plots.COLOURS)]) if of else ()
+        if not of or turns[of] == len(shades):
+            return list(plots.COLOURS)
+        found.append(shades[turns[of]])
+        turns[of] += 1
+    return found

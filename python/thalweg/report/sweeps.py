@@ -91,7 +91,8 @@ def page(folder: Path) -> str:
     columns, listed = means_table(rows, keys, metrics)
     # sweeps of earlier versions have none
     samples = record.get("scatter", {})
-    drawing = scatter.drawing(samples) if samples else None
+    lines = list(dict.fromkeys(", ".join(str(row[key]) for key in keys[1:]) for row in rows))
+    drawing = scatter.drawing(samples, lines) if samples else None
     times = {
         group: plots.svg(transfer_times.figure(points), f"times-{group}")
         for group, points in record.get("times", {}).items()
