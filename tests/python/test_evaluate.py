@@ -642,3 +642,21 @@ def test_cards_of_stacks_are_added_to_the_page_and_stay_there(
     assert "| 50 %; minimum 60 % |" in page
     assert page.count("## quinn:cubic\n") == 1
     assert "quinn:cubic" in (tmp_path / "picture.svg").read_text(encoding="utf-8")
+
+
+def test_the_first_sentence_of_a_card_counts_rows_that_are_only_equal() -> None:
+    def row(verdict: str, relation: str | None) -> dict[str, Any]:
+        return {"verdict": verdict, "comparison": relation and {"relation": relation}}
+
+    rows = [
+        row("pass", "equal to"),
+        row("pass", "better than"),
+        row("pass", None),
+        row("undecided", "equal to"),
+    ]
+    counts = {"pass": 3, "fail": 0, "undecided": 1, "not applicable": 2}
+    record = {"counts": counts, "seeds": 5, "batteries": [{"rows": rows}]}
+    said = card_page._lead(record)
+    assert said.startswith("3 of the 4 rows that apply pass (1 equal to a reference, not better), 0 fail")
+    rows[0]["comparison"] = None
+    assert "equal" not in card_page._lead(record)

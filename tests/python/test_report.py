@@ -20,6 +20,7 @@ from thalweg.cli import call
 from thalweg.event_labels import event_labels, event_marks
 from thalweg.report import network, save_papers, save_reproduction, write
 from thalweg.report._charts import _common_warmup
+from thalweg.report._compare import page as compare_page
 from thalweg.report._page import (
     SETTLED,
     VERDICTS,
@@ -632,6 +633,16 @@ def test_runs_in_folders_with_digests_are_named_by_what_differs(tmp_path: Path) 
     )
     assert runs[0].folder is not None
     assert f'{found[0]}\\": \\"{"/".join(runs[0].folder.parts[-2:])}\\"' in page
+
+
+@pytest.mark.parametrize("titles", [("One", "One"), ("One", "Two")])
+def test_a_comparison_lists_titles_only_if_they_differ(titles: tuple[str, str], tmp_path: Path) -> None:
+    runs = []
+    for title, scheme in zip(titles, ("cubic", "reno"), strict=True):
+        text = f'title = "{title}"\n' + SDN.replace('"cubic"', f'"{scheme}"')
+        tw.Scenario.from_toml(text).run().save(tmp_path / scheme)
+        runs.append((scheme, tw.Result.load(tmp_path / scheme)))
+    assert ("<th>title</th>" in compare_page(runs)) == (titles[0] != titles[1])
 
 
 def test_a_comparison_of_single_runs_has_no_box_plots(tmp_path: Path) -> None:

@@ -110,7 +110,10 @@ def page(runs: Sequence[tuple[str, Result]]) -> str:
         titles=titles,
         warnings=differences(runs),
         runs=listed,
-        run_columns=[(key, key) for key in listed[0]],
+        # the lead says a title that all have
+        run_columns=[
+            (key, key) for key in listed[0] if key != "title" or len({run[key] for run in listed}) > 1
+        ],
         metrics=[
             {
                 **known_values(row),

@@ -120,9 +120,15 @@ def references(row: dict[str, Any]) -> str:
 def _lead(record: dict[str, Any]) -> str:
     counts = record["counts"]
     decided = counts["pass"] + counts["fail"] + counts["undecided"]
+    equal = sum(
+        row["verdict"] == "pass" and (row.get("comparison") or {}).get("relation") == "equal to"
+        for battery in record["batteries"]
+        for row in battery["rows"]
+    )
+    beside = f" ({equal} equal to a reference, not better)" if equal else ""
     return (
-        f"{counts['pass']} of the {decided} rows that apply pass, {counts['fail']} fail, and {counts['undecided']} are not "
-        f"decided by {record['seeds']} seeds. {_rows(counts['not applicable'])} not apply to the scheme."
+        f"{counts['pass']} of the {decided} rows that apply pass{beside}, {counts['fail']} fail, and {counts['undecided']} "
+        f"are not decided by {record['seeds']} seeds. {_rows(counts['not applicable'])} not apply to the scheme."
     )
 
 
