@@ -25,6 +25,8 @@ BAR, BAR_WIDTH = 30.0, 6.0
 """Length and width of the bar of a full queue."""
 RATE_SIZE, USE_SIZE = 11.5, 10.5
 """Sizes of text: names, rates and delays; utilisations."""
+NEAR, BY_ANOTHER = 8.0, 0.6
+"""Distance at which a label seems to belong to another link, and what such a place costs."""
 ALONG = (0.0, -0.12, 0.12, -0.24, 0.24)
 """Places of a label along its link, as shares of its length from the middle."""
 
@@ -217,8 +219,15 @@ def _labels(
         # the highest of equal links; a single one in the lower half has its label below
         ordered = sorted(group, key=lambda wire: middle(wire)[1])[:MAX_EQUAL]
         under = len(group) == 1 and not _flat(ordered[0], at) and middle(ordered[0])[1] > middle_y
+        ends = [(*at[wire["from"]], *at[wire["to"]]) for wire in wires]
+
+        def by_another(spot: Spot, wire: Mapping[str, Any], words: str = words, ends: Any = ends) -> bool:
+            box = Box.of_text(spot.x, spot.y, words, ground.scale * RATE_SIZE, spot.anchor).grown(NEAR)
+            own = (*at[wire["from"]], *at[wire["to"]])
+            return any(box.crosses(*line) for line in ends if line != own)
+
         offered = [
-            (spot, wire)
+            (replace(spot, dislike=spot.dislike + BY_ANOTHER) if by_another(spot, wire) else spot, wire)
             for number, wire in enumerate(ordered)
             for spot in _beside(wire, at, words, ground.scale * RATE_SIZE, under, 0.3 * number)
         ]
