@@ -208,8 +208,8 @@ class Result:
 
     @property
     def heading(self) -> str:
-        """The title, and the changed keys."""
-        return with_overrides(self.title, self.overrides)
+        """The title, and the changed keys; some words for a run that has neither."""
+        return with_overrides(self.title, self.overrides) or "A run"
 
     @property
     def texts(self) -> dict[str, str]:

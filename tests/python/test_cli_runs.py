@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,17 @@ def test_a_sweep_runs_every_cell_with_every_seed(small: Path, capsys: pytest.Cap
     assert "One Reno flow: mean\n" in shown, "two seeds have no interval"
     assert "±" not in shown
     assert "2 seeds: too few for an interval to mean much." in shown
+
+
+def test_what_has_no_title_has_a_heading(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = re.sub(r"(?m)^title.*$", "", small.read_text(encoding="utf-8"))
+    for name, more in (("A run", ""), ("A sweep", "\n[sweep]\nseed = [2, 9]\n")):
+        small.write_text(text + more, encoding="utf-8")
+        out = small.parent / name
+        assert call(["run", str(small), "--out", str(out)]) == 0
+        assert f"\n{name}: " in capsys.readouterr().out
+        assert call(["report", str(out)]) == 0
+        assert f"<h1>{name}</h1>" in (out / "report.html").read_text(encoding="utf-8")
 
 
 def test_a_sweep_can_list_its_seeds(small: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -438,7 +438,7 @@ def _run_sweep(
     if json:
         show_json({**sweep_as_json(done, ended.folder), "warnings": warnings})
     else:
-        title = with_overrides(scenario.title, scenario.overrides)
+        title = with_overrides(scenario.title, scenario.overrides) or "A sweep"
         _print_sweep(done, title, ended.folder, ended.note, len(failed), full=full)
     if ended.interrupted:
         return 130

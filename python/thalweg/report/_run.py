@@ -107,7 +107,7 @@ def page(run: Result, folder: Path) -> str:
         "run.html",
         f"{run.heading} · run",
         version=run.record["version"],
-        heading=run.heading if len(run.heading) <= MAX_HEADING else run.title,
+        heading=run.heading if len(run.heading) <= MAX_HEADING else run.title or "A run",
         overrides=overrides(run) if len(run.heading) > MAX_HEADING else [],
         lead=lead(run),
         interrupted_s=None if run.complete else run.record["ended_s"],

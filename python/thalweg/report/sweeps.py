@@ -84,7 +84,7 @@ def page(folder: Path) -> str:
     metrics = [metric for metric in record["metrics"] if any(metric in row for row in rows)]
     values = _values(keys, runs)
     add_samples(rows, keys, metrics, zip(values, runs, strict=True))
-    title = with_overrides(record["title"], record.get("overrides", {}))
+    title = with_overrides(record["title"], record.get("overrides", {})) or "A sweep"
     same = same_everywhere(rows, metrics) if keys else {}
     drawn = [metric for metric in metrics if metric not in same] if keys and len(rows) > 1 else []
     cells = group_by_point((run["values"], run["seed"], run["trace_hash"]) for run in runs)
