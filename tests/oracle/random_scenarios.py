@@ -392,7 +392,7 @@ def scenarios(draw: st.DrawFn) -> Tree:
         tree = draw(with_a_controller())
     tree["seed"] = draw(st.integers(0, 2**32))
     tree["duration"] = f"{DURATION_MS} ms"
-    tree["warmup"] = draw(st.sampled_from(["0 s", "500 ms", "1001 ms"]))
+    tree["warmup"] = draw(st.sampled_from(["0 s", "500 ms", "1001 ms", "333333333 ns"]))
     every = draw(st.sampled_from(["100 ms", "100 ms", "250 ms", "300 ms", "1 s"]))
     record: Tree = {"every": every, "series": [*SERIES, "fairness"]}
     record["distributions"] = draw(st.booleans())

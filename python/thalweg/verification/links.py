@@ -177,12 +177,21 @@ def _partial_bytes(record: Record) -> pl.DataFrame:
     return pl.concat(found).group_by("port").agg(value=slack)
 
 
+def _whole_bits(record: Record) -> pl.DataFrame:
+    """A bit per second of T: the core counts the bits that a link could have carried in whole bits since the start."""
+    return ports(record).select("port", value=pl.lit(1.0 / (record.span_s or 1.0)))
+
+
 def _partial_of_capacity(record: Record) -> pl.DataFrame:
-    """Partly transmitted bytes as a share of the bytes that the link could have carried."""
-    rows = _partial_bytes(record).join(capacity_bits(record).select("port", capacity="value"), on="port")
-    return rows.filter(pl.col("capacity") > 0).select("port", value=8 * pl.col("value") / pl.col("capacity"))
+    """Partly transmitted bytes, and a bit of capacity, as a share of the bits that the link could have carried."""
+    rows = capacity_bits(record).filter(pl.col("value") > 0).rename({"value": "capacity"})
+    rows = rows.join(_partial_bytes(record), on="port", how="left").rename({"value": "partial"})
+    rows = rows.join(utilisation(record).select("port", used="value"), on="port", how="left")
+    bits = 8 * pl.col("partial").fill_null(0) + pl.col("used").fill_null(0)
+    return rows.select("port", value=bits / pl.col("capacity"))
 
 
+LINKS.exact_to("rate_bps", _whole_bits)
 LINKS.exact_to("sent_bytes", _partial_bytes)
 LINKS.exact_to("utilisation", _partial_of_capacity)
 
