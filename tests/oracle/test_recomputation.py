@@ -302,6 +302,31 @@ def test_numbers_of_a_link(record: Record) -> None:
     assert backward["sent_bytes"] == 40
 
 
+def test_a_queue_counts_the_wait_that_a_packet_can_expect(record: Record) -> None:
+    # the rate halves while two segments wait: each is told what is ahead of it at the rate of that moment
+    late = [
+        {"packet": 1, "port": 0, "offered_ns": 900 * MS, "started_ns": 900 * MS, "departed_ns": 902 * MS},
+        {"packet": 2, "port": 0, "offered_ns": 901 * MS, "started_ns": 902 * MS, "departed_ns": 912 * MS},
+        {"packet": 3, "port": 0, "offered_ns": 902 * MS, "started_ns": 912 * MS, "departed_ns": 922 * MS},
+        {"packet": 5, "port": 0, "offered_ns": 903 * MS, "started_ns": 922 * MS, "departed_ns": 932 * MS},
+    ]
+    slower = {"time_ns": 902 * MS + 1, "port": 0, "event": "rate_bps", "value": 800_000}
+    changed = replace(
+        record,
+        hops=pl.DataFrame([{**dict.fromkeys(HOPS), **row} for row in late], schema=record.hops.schema),
+        activity=pl.concat(
+            [
+                record.activity,
+                pl.DataFrame([{**dict.fromkeys(ACTIVITY), **slower}], schema=record.activity.schema),
+            ]
+        ),
+    )
+    port = recompute(changed)["links"].row(0, named=True)
+    # 0, 1 ms and 2 ms at 4 Mbit/s; at 800 kbit/s almost all of one segment and another one: 20 ms less what was sent
+    assert port["queue_p50_s"] == pytest.approx(0.001)
+    assert port["queue_p95_s"] == pytest.approx(0.019, abs=1e-6)
+
+
 def test_numbers_of_a_group(record: Record) -> None:
     values = summary(record, recompute(record), None)
     assert values["flows.throughput"][1] == pytest.approx(32_000)

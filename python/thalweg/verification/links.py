@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from bisect import bisect_right
+from collections import deque
 
 import polars as pl
 
@@ -255,8 +258,8 @@ def queue_max_packets(record: Record) -> pl.DataFrame:
 def _waits(record: Record) -> pl.DataFrame:
     """Waits of packets: of those that another discipline sent in T, and of those that a drop-tail queue accepted in T.
 
-    `known` says that the wait is what the packet waited. A packet that a drop-tail queue holds at the end, or
-    lost, has waited at least until then.
+    A drop-tail queue counts what a packet can expect when it comes. Where the rate is constant, this is what it waits, and
+    `known` says that it did: a packet that is held at the end, or lost, has waited at least until then.
     """
     by_discipline = pl.col("port").is_in(disciplined(record))
     rows = record.hops.filter(pl.col("offered_ns").is_not_null())
@@ -264,7 +267,76 @@ def _waits(record: Record) -> pl.DataFrame:
     accepted = rows.filter(~by_discipline & ~refused() & record.measured("offered_ns"))
     accepted = accepted.with_columns(known=pl.col("started_ns").is_not_null())
     until = pl.coalesce("started_ns", "dropped_ns", pl.lit(record.end_ns))
-    return pl.concat([sent, accepted]).with_columns(wait_ns=until - pl.col("offered_ns"))
+    found = pl.concat([sent, accepted]).with_columns(wait_ns=until - pl.col("offered_ns"))
+    expected = [_expected_waits(record, port) for port in sorted(varying(record) - _not_predictable(record))]
+    found = found.select("port", "known", "wait_ns")
+    return pl.concat(
+        [found.filter(~pl.col("port").is_in([port for port, _ in expected])), *(rows for _, rows in expected)]
+    )
+
+
+def varying(record: Record) -> set[int]:
+    """Ports with a drop-tail queue whose rate an event changes, or whose link goes down.
+
+    The steps of a trace are known in advance: what a packet can expect is what it waits.
+    """
+    changes = record.activity.filter(pl.col("event").is_in(["rate_bps", "up"]) & (pl.col("time_ns") > 0))
+    return set(changes["port"].unique().to_list()) - set(disciplined(record)) - _with(record, "trace")
+
+
+def _not_predictable(record: Record) -> set[int]:
+    """Ports without a rate of transmissions: those without a limit, and those with a shaper."""
+    rates = record.activity.filter((pl.col("event") == "rate_bps") & pl.col("value").is_null())
+    return set(rates["port"].to_list()) | _with(record, "shaper")
+
+
+def _with(record: Record, key: str) -> set[int]:
+    """Ports whose link has a key in the plan, in either direction."""
+    links = record.plan["topology"].get("links", [])
+    named = {link["name"] for link in links if link.get(key) or link.get("backward", {}).get(key)}
+    return {number for number, port in enumerate(record.names["ports"]) if port["link"] in named}
+
+
+def _expected_waits(record: Record, port: int) -> tuple[int, pl.DataFrame]:
+    """What is ahead of each accepted packet of a port as it comes, at the rate of that instant."""
+    rows = record.hops.filter((pl.col("port") == port) & pl.col("offered_ns").is_not_null() & ~refused())
+    rows = rows.join(record.packets.select("packet", "size_bytes"), on="packet", maintain_order="left")
+    rows = rows.sort("offered_ns", pl.col("started_ns").fill_null(2**62), maintain_order=True)
+    rates = record.activity.filter((pl.col("port") == port) & (pl.col("event") == "rate_bps"))
+    times, values = rates["time_ns"].to_list(), rates["value"].to_list()
+
+    def carried(begin: int, end: int) -> float:
+        first = max(bisect_right(times, begin) - 1, 0)
+        parts = zip(times[first:], values[first:], [*times[first + 1 :], end], strict=True)
+        return math.fsum(
+            rate * max(min(until, end) - max(since, begin), 0) / NS
+            for since, rate, until in itertools.takewhile(lambda part: part[0] < end, parts)
+        )
+
+    ahead: deque[tuple[int, int, int]] = deque()
+    queued, found = 0, []
+    last: tuple[int, int, int] | None = None
+    for offered, started, departed, dropped, size in rows.select(
+        "offered_ns", "started_ns", "departed_ns", "dropped_ns", "size_bytes"
+    ).rows():
+        while ahead and ahead[0][0] <= offered:
+            last = ahead.popleft()
+            queued -= last[2]
+        bits = 8.0 * queued
+        if last is not None and last[1] > offered:
+            bits += max(8 * last[2] - carried(last[0], offered), 0)
+        rate = values[max(bisect_right(times, offered) - 1, 0)]
+        if record.begin_ns <= offered <= record.end_ns and rate:
+            found.append(round(bits / rate * NS))
+        leaves = started if started is not None else dropped if dropped is not None else record.end_ns + 1
+        gone = departed if departed is not None else dropped if dropped is not None else record.end_ns + 1
+        ahead.append((leaves, gone if started is not None else leaves, size))
+        queued += size
+    waits = pl.DataFrame({"wait_ns": found}, schema={"wait_ns": pl.Int64})
+    known = waits.select(
+        pl.lit(port, dtype=pl.Int64).alias("port"), pl.lit(value=True).alias("known"), "wait_ns"
+    )
+    return port, known
 
 
 def _percentile(record: Record, share: float) -> pl.DataFrame:
@@ -276,14 +348,12 @@ def _percentile(record: Record, share: float) -> pl.DataFrame:
 def _range_of_percentile(record: Record, share: float) -> pl.DataFrame:
     """How far the percentile of a drop-tail queue can be from the percentile of its packets' waits.
 
-    The wait is what was ahead of a packet when it came, at the rate of that moment: where the rate changes nothing is known,
-    and those that wait at the end, or were lost with their link, may have waited for any time.
+    Those that wait at the end, or were lost with their link, may have waited for any time; nothing is known where the rate
+    changes and is no rate of transmissions.
     """
     if not record.distributions:
         return pl.DataFrame(schema={"port": pl.Int64, "value": pl.Float64})
-    changes = record.activity.filter(pl.col("event").is_in(["rate_bps", "up"]) & (pl.col("time_ns") > 0))
-    varies = set(changes["port"].unique().to_list()) - set(disciplined(record))
-    found = [(port, math.inf) for port in sorted(varies)]
+    found = [(port, math.inf) for port in sorted(varying(record) & _not_predictable(record))]
     longest = pl.when("known").then(pl.col("wait_ns")).otherwise(2**60)
     high = _waits(record).with_columns(wait_ns=longest).group_by("port")
     both = _percentile(record, share).join(high.agg(other=nearest_rank("wait_ns", share) / NS), on="port")
