@@ -130,8 +130,9 @@ def catalogue(schemes, strategies):
         f"{table(head, rows)}\n"
         "*Documented* says how complete the sources are: `full`, every rule is published; `partial`, some rules are "
         "reconstructed, each marked and with a parameter; `reconstruction`, reconstructed from a summary.\n\n"
-        "## Systems without a scheme\n\nThe papers name these systems, too. They are not implemented: most because the "
-        f"public text does not contain their rules.\n\n{systems()}\n"
+        "## Systems without a scheme\n\nThe papers name these systems, too. They are not implemented: most because their "
+        "rules could not be read. A date says when titles, authors and terms were last searched in public pages, "
+        f"documentation, code and issues.\n\n{systems()}\n"
         "## Strategies\n\nForwarding strategies that belong to no scheme: `strategy` under `[ndn]`.\n\n"
         + table(["strategy", "next hops"], [[s["name"], s["title"]] for s in strategies])
         + "".join(f"\n### {s['name']}\n\n{parameters(s)}" for s in strategies)
