@@ -201,3 +201,19 @@ def test_strange_files_do_not_hide_the_others(client, tmp_path):
     assert {row["folder"]: row["status"] for row in results} == dict.fromkeys(
         ("deep", "list", "keys"), "cannot be read"
     )
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_a_scenario_is_opened_as_any_editor_saves_it(client, tmp_path, mark, end):
+    plain = (tmp_path / "small.toml").read_text()
+    (tmp_path / "saved.toml").write_bytes(mark + plain.replace("\n", end).encode())
+    rows = {row["file"]: row for row in client.get("api/gallery").json()["scenarios"]}
+    assert rows["saved.toml"] == rows["small.toml"] | {"file": "saved.toml"}
+    opened = client.get("api/scenario", params={"file": "saved.toml"}).json()
+    assert (opened["text"], opened["draft"]) == (plain, False)
+    assert client.post("api/check", json={"file": "saved.toml", "text": opened["text"]}).status_code == 200
+    # a text that the editor has not changed is no draft
+    client.post("api/keep", json={"file": "saved.toml", "text": opened["text"]})
+    assert client.get("api/scenario", params={"file": "saved.toml"}).json()["draft"] is False
+    assert client.get("api/picture", params={"file": "saved.toml"}).status_code == 200

@@ -154,11 +154,11 @@ class Folder:
         }
 
     def read(self, path: Path) -> str:
-        """The text of a scenario file. Raises `TooLarge` without reading it, and `OSError`."""
+        """The text of a scenario file, without a byte order mark. Raises `TooLarge` without reading it, and `OSError`."""
         size = path.stat().st_size
         if size > MAX_BYTES:
             raise TooLarge(self.name_of(path), size)
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
 
     def open(self, name: str) -> dict[str, Any]:
         """A scenario in the editor: its text, and whether that is a draft which the file does not have."""
