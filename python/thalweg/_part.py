@@ -68,8 +68,10 @@ def check_keys(name: str, known: Mapping[str, tuple[str, str]], given: Mapping[s
 
 
 def _listed(value: object) -> object:
-    """An iterable, except a text or a table, as a list."""
-    return list(value) if isinstance(value, Iterable) and not isinstance(value, (str, Mapping)) else value
+    """An iterable, except a text, bytes or a table, as a list."""
+    return (
+        list(value) if isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping)) else value
+    )
 
 
 def plain(value: Any) -> Any:

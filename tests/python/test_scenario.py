@@ -270,3 +270,14 @@ def test_warnings_are_listed_and_shown_by_python():
         assert plain.warnings == []
         assert plain.warnings_picture == ""
         plain.run()
+
+
+@pytest.mark.parametrize("key", ["rate", "delay", "buffer", "queue"])
+def test_bytes_are_no_list_of_numbers(key):
+    link = {"rate": "10 Mbit/s", "delay": "5 ms", key: b"10 Mbit/s"}
+    scenario = tw.Scenario(
+        topology=tw.Dumbbell(bottleneck=tw.Link(**link)),
+        flows=[tw.Flow(name="f", scheme="reno")],
+    )
+    with pytest.raises(TypeError, match="not bytes"):
+        scenario.check()
