@@ -192,6 +192,7 @@ def emulate_study(
     valid = [(run, sample) for run, sample in emulated if sample["emulation"]["valid"]]
     pair = Pair(simulated, _collected(valid))
     verdicts = side_by_side(claims, pair, emulated)
+    phases, substitutes = _runner.mark_stored(study, claims, verdicts)
     figures, tables = _runner.draw_figures(
         (spec.id, partial(spec.draw, pair)) for spec in part.figure_specs()
     )
@@ -208,6 +209,8 @@ def emulate_study(
         seed=seed,
         of_paper=study.of_paper,
         emulated=True,
+        phases=phases,
+        substitutes=substitutes,
     )
 
 

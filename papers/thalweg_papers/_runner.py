@@ -194,17 +194,19 @@ def reproduce_study(
         (spec.id, partial(_draw, spec, collected, scale, experiments)) for spec in figure_specs
     )
     verdicts = list(judge_claims(claims, collected, experiments, whole=figure is None, scale=scale))
-    substitutes = mark_specific(study, verdicts) if not changes else {}
     for profile, found in zip(profiles, others, strict=True):
         combined = Samples({**collected.by_case, **collect(found).by_case})
         rows = judge_claims(claims, combined, experiments, whole=figure is None, scale=scale)
         for verdict, row in zip(verdicts, rows, strict=True):
             verdict.setdefault("profiles", {})[profile.name] = _profiles.verdict(row, profile)
-    phases = study.phases() if isinstance(study, Paper) and not changes else None
+    phases: _phases.Phases | None = None
+    substitutes: dict[str, str] = {}
     if jitter:
+        substitutes = mark_specific(study, claims, verdicts) if not changes else {}
         phases = _with_phases(claims, verdicts, collected, collect(phased), scale, seed)
-    if phases is not None:
         _phases.mark(verdicts, phases)
+    elif not changes:
+        phases, substitutes = mark_stored(study, claims, verdicts)
     return Reproduction(
         paper=study.name,
         title=study.title,
@@ -257,14 +259,30 @@ def _with_phases(
     return _phases.Phases(seeds=seeds, seed=seed, quick=scale.quick, rows=rows)
 
 
-def mark_specific(study: Study, rows: Iterable[dict[str, Any]]) -> dict[str, str]:
+def mark_stored(
+    study: Study, claims: Iterable[_claims.Claim], rows: Sequence[dict[str, Any]]
+) -> tuple[_phases.Phases | None, dict[str, str]]:
+    """Marks judged rows by what is stored beside `claims.toml`: which depend on phases, and which are not specific.
+
+    Returns the stored phases, and the schemes that took the place of the paper's, by name, with titles.
+    """
+    substitutes = mark_specific(study, claims, rows)
+    phases = study.phases() if isinstance(study, Paper) else None
+    if phases is not None:
+        _phases.mark(rows, phases)
+    return phases, substitutes
+
+
+def mark_specific(
+    study: Study, claims: Iterable[_claims.Claim], rows: Iterable[dict[str, Any]]
+) -> dict[str, str]:
     """Adds to rows what other schemes gave in the place of the paper's; returns these schemes by name, with titles."""
     stored = study.substitution() if isinstance(study, Paper) else None
-    if stored is None or not isinstance(study, Paper):
+    if stored is None:
         return {}
-    claims = {claim.id: claim for claim in study.claims()}
+    by_id = {claim.id: claim for claim in claims}
     for row in rows:
-        _specific.mark(row, claims[row["id"]], stored)
+        _specific.mark(row, by_id[row["id"]], stored)
     return dict(stored.schemes)
 
 

@@ -14,9 +14,9 @@ from emulated import needs_namespaces
 from thalweg import Scenario
 from thalweg import papers as entry_points
 from thalweg.cli import call
-from thalweg_papers import _claims, _emulation
+from thalweg_papers import _claims, _emulation, _phases, _specific
 from thalweg_papers._base import Emulated, Experiment, Measure, Pair, Quantity, Samples, Scale
-from thalweg_papers._study import Study
+from thalweg_papers._study import Paper, Study
 from thalweg_papers.agreement import figures
 from thalweg_papers.agreement import scenarios as agreement
 from thalweg_papers.cvihis import PAPER, real_figures, real_measures, real_scenarios, scenarios
@@ -236,6 +236,67 @@ def test_an_emulated_claim_has_the_simulation_of_the_same_tests():
         (_emulation.EmulatedRun(Experiment("other", "o", ("x",), one.tree, extract), "x", 1), sample(1, 0))
     ]
     assert _emulation.side_by_side(claims, pair, others) == [], "what was not run is not listed"
+
+
+def test_what_is_stored_of_a_paper_marks_emulated_rows_with_the_same_checks(monkeypatch):
+    """A row counts as in a simulation: apart, if phases decide it or other schemes pass it; not if its checks are others."""
+    one = Experiment("e", "e", ("0.5",), lambda variant, _: wire(float(variant)), extract, seeds=1)
+
+    def claim(name, check="goodput >= 0"):
+        def goodput(samples):
+            cases = samples.by_case.get(("e", "0.5"), [])
+            return {"goodput": Quantity(tuple(s["goodput"] for s in cases))} if cases else {}
+
+        return _claims.Claim(
+            id=name,
+            kind="N",
+            source="§1",
+            statement="s",
+            expected="any",
+            measure=Measure(("e",), goodput),
+            accept=(_claims.Check.parse(check),),
+        )
+
+    rows = [claim("T-1"), claim("T-2"), claim("T-3", "goodput >= -1"), claim("T-4")]
+    accepted = ("goodput >= 0",)
+    phased = _phases.Row("reproduced", "not reproduced", 0.0, "goodput −1", accepted)
+    passed = _specific.Tried(accepted, {"other": "reproduced"})
+    paper = Paper(
+        name="small",
+        title="A small paper",
+        experiments=lambda: {"e": one},
+        figure_specs=list,
+        choices=dict,
+        claims=lambda: [claim(row.id) for row in rows],
+        phases=lambda: _phases.Phases(10, 1, False, {"T-1": phased, "T-3": phased}),
+        substitution=lambda: _specific.Substitution(
+            False, 1, {"other": "another scheme"}, {"T-2": passed, "T-3": passed}, {}
+        ),
+        emulated=lambda: Emulated(
+            experiments=lambda: {"e": one},
+            cases=lambda: [("e", "0.5")],
+            figure_specs=list,
+            choices=dict,
+            claims=lambda: rows,
+        ),
+    )
+
+    def without_namespaces(runs, **_):
+        emulation = {"valid": True, "tries": 1, "kernel": "-", "faults": [], "notes": []}
+        return [(run, {"goodput": 1.0, "emulation": emulation}) for run in runs]
+
+    monkeypatch.setattr(_emulation, "run_all", without_namespaces)
+    done = paper.emulate()
+    found = {row["id"]: (row.get("standing"), row["not_specific"]) for row in done.claims}
+    assert found == {
+        "T-1": ("phase-dependent", False),
+        "T-2": (None, True),
+        "T-3": (None, False),
+        "T-4": (None, False),
+    }
+    counts = done.counts()
+    assert (counts["reproduced"], counts["phase_dependent"], counts["not_specific"]) == (2, 1, 1)
+    assert done.substitutes == {"other": "another scheme"}
 
 
 def test_figures_show_cases_that_were_simulated_and_emulated():
