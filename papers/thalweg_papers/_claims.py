@@ -160,7 +160,7 @@ def _claim(row: ClaimRow, package: str) -> Claim:
     except (KeyError, ValueError, IndexError) as error:
         known = list(claim.measure.spans) if claim.measure else []
         raise ValueError(
-            f"expected: {error} is no span of the measure{_nearest(str(error.args[0]), known)}"
+            f"expected: {error} is no span of the measure{nearest(str(error.args[0]), known)}"
         ) from error
     if (name := _wider_than_tolerance(claim)) and not row.band:
         raise ValueError(
@@ -185,17 +185,18 @@ def find_measure(package: str, key: str) -> Measure:
     module, _, name = key.partition(".")
     modules = [known.name for known in pkgutil.iter_modules(import_module(package).__path__)]
     if module not in modules:
-        raise ValueError(f"measure: no module `{module}` in {package}{_nearest(module, modules)}")
+        raise ValueError(f"measure: no module `{module}` in {package}{nearest(module, modules)}")
     home = import_module(f"{package}.{module}")
     found: Any = home
     for part in name.split("."):
         found = getattr(found, part, None)
     if not isinstance(found, Measure):
         known = [word for word, value in vars(home).items() if isinstance(value, Measure)]
-        raise ValueError(f"measure: no `{name}` in {package}.{module}{_nearest(name, known)}")
+        raise ValueError(f"measure: no `{name}` in {package}.{module}{nearest(name, known)}")
     return found
 
 
-def _nearest(word: str, known: list[str]) -> str:
+def nearest(word: str, known: list[str]) -> str:
+    """The end of a message: the nearest known word, or all known words."""
     near = get_close_matches(word, known, 1, 0.5)
     return f"; did you mean `{near[0]}`?" if near else f"; there are: {', '.join(known) or 'none'}"

@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from thalweg._names import nearest
-
 from ._base import Experiment, ExperimentKey, Paper, Scale, Tree
+from ._claims import nearest
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -153,7 +152,7 @@ def _change(home: ModuleType, written: Mapping[str, Any]) -> Change | None:
     }
     ((name, given),) = written.items() if len(written) == 1 else (("", None),)
     if name not in known:
-        raise ValueError(f"change: one function of {home.__name__} is needed; {nearest(name, sorted(known))}")
+        raise ValueError(f"change: one function of {home.__name__} is needed{nearest(name, sorted(known))}")
     made = known[name]
     try:
         match given:
@@ -173,7 +172,7 @@ def _change(home: ModuleType, written: Mapping[str, Any]) -> Change | None:
 def _experiments(sets: Mapping[str, tuple[ExperimentKey, ...]], name: str) -> tuple[ExperimentKey, ...]:
     """The experiment of this name, or the set of this name in capitals."""
     if name not in sets:
-        raise ValueError(f"only: no experiment `{name}`; {nearest(name, list(sets))}")
+        raise ValueError(f"only: no experiment `{name}`{nearest(name, list(sets))}")
     return sets[name]
 
 
