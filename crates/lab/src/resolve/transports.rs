@@ -248,7 +248,7 @@ fn sender_without_control(
     reject_keys(table, &PARTS, "a source without congestion control", notes);
     let source = datagrams(source, notes)?.into();
     let keys = Flow { packet: table.packet.clone().filled(Bytes::new(1000)), source, ..Flow::default() };
-    return Some(Machine::new(Transport::Datagram, keys));
+    Some(Machine::new(Transport::Datagram, keys))
 }
 
 /// Notes what does not go with a scheme that runs over TCP; `None` for one that runs over named data alone.
