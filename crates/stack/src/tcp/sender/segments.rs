@@ -54,16 +54,22 @@ impl SegmentEnds {
             self.complete = ack;
             return 1;
         }
+        let (mut begin, mut segments) = (self.complete, 0);
         if let Some(short) = &mut self.short {
             while let Some(&end) = short.0.front().filter(|end| **end <= ack) {
                 short.0.pop_front();
-                self.complete = end;
+                segments += end.saturating_sub(begin).div_ceil(segment);
+                begin = end;
             }
         }
-        let partial = ack.saturating_sub(self.complete) % segment;
+        let partial = ack.saturating_sub(begin) % segment;
+        segments += ack.saturating_sub(begin) / segment;
+        // where some bytes were delivered before, the others are taken for full segments
         let whole = (bytes + self.partial).saturating_sub(partial);
+        let new =
+            if bytes + self.partial == ack - self.complete { segments } else { whole.div_ceil(segment) };
         (self.complete, self.partial) = (ack - partial, partial);
-        whole.div_ceil(segment) as u32
+        new as u32
     }
 }
 
@@ -81,6 +87,9 @@ mod tests {
         // a full segment and a short one
         ends.on_short(6200);
         assert_eq!(ends.complete(6200, 1600, 1000), 2);
+        // three short ones, and a full one between them
+        [6300, 6500, 7600].into_iter().for_each(|end| ends.on_short(end));
+        assert_eq!(ends.complete(7600, 1400, 1000), 4);
     }
 
     /// 125 and 500 complete nothing, 1000 one segment, 2250 another, 3000 the third. 3300 is a part of the fourth,
