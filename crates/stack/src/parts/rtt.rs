@@ -85,6 +85,11 @@ impl Rtt {
         self.rto
     }
 
+    /// The longest retransmission timeout.
+    pub const fn max_rto(&self) -> Duration {
+        self.max_rto
+    }
+
     /// SRTT; the timeout before the first sample.
     #[inline]
     pub const fn smoothed(&self) -> Duration {

@@ -223,6 +223,7 @@ impl Config {
             segment: Bytes::new(1448),
             header: Bytes::new(52),
             rto_floor: RtoFloor::Variation,
+            max_rto: Duration::from_secs(120),
             recovery_timer: RecoveryTimer::Steady,
             loss_detection: LossDetection::Time,
             tail_probe: true,

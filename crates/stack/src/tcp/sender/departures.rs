@@ -17,9 +17,12 @@ pub(super) struct Departures {
     pub(super) last_sent_at: Time,
     /// Segments that are still to leave without pacing.
     pub(super) unpaced: u32,
-    /// Whether the timer is for probes of a closed receive window.
-    pub(super) persists: bool,
+    /// If the timer is for probes of a closed receive window: how many of them have left.
+    pub(super) probes: Option<u32>,
 }
+
+/// Probes of a closed window after which the time between them does not grow.
+const MOST_DOUBLINGS: u32 = 32;
 
 impl<C: CongestionControl> Sender<C> {
     /// Sends what the congestion window, the receive window, the pacer and the application allow.
@@ -140,8 +143,8 @@ impl<C: CongestionControl> Sender<C> {
         }
         if len > 0 {
             self.emit_next(len, cx);
-        } else if self.seq.all_acknowledged() && !self.departures.persists {
-            self.departures.persists = true;
+        } else if self.seq.all_acknowledged() && self.departures.probes.is_none() {
+            self.departures.probes = Some(0);
             self.timer.start(cx.now());
         }
     }
@@ -154,8 +157,16 @@ impl<C: CongestionControl> Sender<C> {
             TcpHeader { seq: self.seq.una.saturating_sub(1), window_bytes: u32::MAX, ..TcpHeader::default() };
         let size = Bytes::new(u64::from(self.settings.header_bytes));
         cx.send(self.to.into(), size, Ecn::NotCapable, Header::Tcp(header), Label::default());
-        self.timer.back_off();
-        self.timer.start(cx.now());
+        let sent = self.departures.probes.map_or(1, |sent| sent.saturating_add(1).min(MOST_DOUBLINGS));
+        self.departures.probes = Some(sent);
+        self.timer.start_probe(cx.now(), sent);
+    }
+
+    /// An acknowledgement leaves the receive window closed: the time to the next probe counts from here, and the timeout
+    /// of data is what it was [Linux: tcp_ack_probe, tcp_probe0_when].
+    #[cold]
+    pub(super) fn postpone_probe(&mut self, sent: u32, now: Time) {
+        self.timer.start_probe(now, sent);
     }
 
     /// Sends `len` bytes from `next` on, which may be retransmissions.
@@ -199,7 +210,7 @@ impl<C: CongestionControl> Sender<C> {
         if retransmission {
             self.recovery.retransmitted(self.seq.una, seq, seq + len);
         }
-        if std::mem::take(&mut self.departures.persists) {
+        if self.departures.probes.take().is_some() {
             self.timer.start(now);
         } else {
             self.timer.start_if_stopped(now);

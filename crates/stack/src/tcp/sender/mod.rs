@@ -1,10 +1,10 @@
 //! TCP sender: sequence space (RFC 9293), retransmission timer (RFC 6298), and the parts for loss recovery and delivery
 //! rate.
 //!
-//! This file contains the path of every acknowledgement, and `departures.rs` that of every segment. The parts own their state:
-//! [`SendSequence`], [`RetransmissionTimer`], [`Recovery`], the SACK [`Scoreboard`] (RFC 6675), [`Rack`] (RFC 8985),
-//! [`Prr`] (RFC 9937), the delivery-rate [`Sampler`], and the application's [`AppData`]. `recovery.rs` and `sack.rs`
-//! combine them in loss recovery.
+//! This file contains the path of every acknowledgement, and `departures.rs` that of every segment. The parts own their
+//! state: [`SendSequence`], [`RetransmissionTimer`], [`Recovery`], the SACK [`Scoreboard`] (RFC 6675), [`Rack`] (RFC
+//! 8985), [`Prr`] (RFC 9937), the delivery-rate [`Sampler`], and the application's [`AppData`]. `recovery.rs` and
+//! `sack.rs` combine them in loss recovery.
 
 mod app_data;
 mod delivery;
@@ -187,7 +187,7 @@ impl<C: CongestionControl> Sender<C> {
                 last_sent_at: Time::NEVER,
                 // the last of them is the first that the pacer counts
                 unpaced: config.unpaced.saturating_sub(1),
-                persists: false,
+                probes: None,
             },
             pacer: Pacer::default(),
             batch: config.gso.then(|| {
@@ -261,7 +261,10 @@ impl<C: CongestionControl> Sender<C> {
         if header.ack > self.seq.una {
             self.on_cumulative_ack(header, newly_sacked, packet, cx);
         } else if duplicate && self.scoreboard.is_none() {
-            self.on_duplicate(cx);
+            // one that moves the window is no duplicate                              [RFC5681 §2; Linux: FLAG_NOT_DUP]
+            if self.seq.edge == edge {
+                self.on_duplicate(cx);
+            }
         } else if let Some(rack) = &mut self.rack
             && newly_sacked == 0
             && self.seq.edge == edge
@@ -292,6 +295,9 @@ impl<C: CongestionControl> Sender<C> {
         }
         if self.recovery.reducing {
             self.apply_prr();
+        }
+        if let Some(sent) = self.departures.probes {
+            self.postpone_probe(sent, cx.now());
         }
         self.transmit(cx);
         if timed {
@@ -497,7 +503,7 @@ impl<C: CongestionControl> Sender<C> {
             Phase::Opening => {}
             Phase::Open => {
                 if self.timer.is_due(now) {
-                    if self.departures.persists && self.seq.all_acknowledged() {
+                    if self.departures.probes.is_some() && self.seq.all_acknowledged() {
                         self.probe_window(cx);
                     } else if !self.on_early_timer(cx) {
                         self.on_timeout(cx);

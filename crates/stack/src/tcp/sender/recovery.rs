@@ -37,6 +37,8 @@ pub(super) struct Recovery {
     undo: Option<(u64, u64)>,
     /// The bytes between the first and the last of the current retransmissions.
     resent: (u64, u64),
+    /// First byte in flight at the last timeout.
+    timed_out_at: u64,
     /// Whether the last timeout may be spurious.
     pub(super) frto: Frto,
 }
@@ -56,6 +58,7 @@ impl Default for Recovery {
             suspect_sent_at: Time::NEVER,
             undo: None,
             resent: (0, 0),
+            timed_out_at: 0,
             frto: Frto::default(),
         }
     }
@@ -311,11 +314,12 @@ impl<C: CongestionControl> Sender<C> {
     #[cold]
     pub(super) fn on_timeout(&mut self, cx: &mut Cx<'_>) {
         cx.count(Count::Timeouts, 1);
-        // the threshold does not change for repeated timeouts of the same segment [RFC5681 §3.1], nor, in Linux, during
-        // a reduction [Linux: tcp_enter_loss]
+        // the threshold does not change for repeated timeouts of the same segment [RFC5681 §3.1], whether or not the
+        // back-off has ended, nor, in Linux, during a reduction [Linux: tcp_enter_loss]
         let spreading = self.prr.is_some() && self.recovery.reducing;
-        let again = self.timer.rtt().backed_off();
+        let again = self.timer.rtt().backed_off() && self.recovery.timed_out_at == self.seq.una;
         let first = !again && !spreading;
+        self.recovery.timed_out_at = self.seq.una;
         self.timer.back_off();
         // all but one window of the data sent before the recovery has left the network
         let repairing = self.repairing();

@@ -45,8 +45,9 @@ impl SegmentEnds {
         (self.complete, self.partial) = (una, 0);
     }
 
-    /// An acknowledgement of all bytes below `ack` delivers `bytes` that were not delivered before. Returns the number
-    /// of segments that it completes, of which a short one counts as a whole one.
+    /// An acknowledgement of all bytes below `ack` delivers `bytes` that were not delivered before, those that it reports
+    /// above a gap included. Returns the number of segments that it completes, of which a short one below `ack` counts as
+    /// a whole one.
     #[inline]
     pub(super) fn complete(&mut self, ack: u64, bytes: u64, segment: u64) -> u32 {
         let is_next = bytes == segment && self.partial == 0 && ack == self.complete + segment;
@@ -64,10 +65,12 @@ impl SegmentEnds {
         }
         let partial = ack.saturating_sub(begin) % segment;
         segments += ack.saturating_sub(begin) / segment;
-        // where some bytes were delivered before, the others are taken for full segments
-        let whole = (bytes + self.partial).saturating_sub(partial);
-        let new =
-            if bytes + self.partial == ack - self.complete { segments } else { whole.div_ceil(segment) };
+        // bytes above `ack`, and those below of which some were delivered before, are taken for full segments
+        let (known, below) = (bytes + self.partial, ack - self.complete);
+        let new = match known.checked_sub(below) {
+            Some(above) => segments + above.div_ceil(segment),
+            None => known.saturating_sub(partial).div_ceil(segment),
+        };
         (self.complete, self.partial) = (ack - partial, partial);
         new as u32
     }
@@ -77,7 +80,8 @@ impl SegmentEnds {
 mod tests {
     use super::SegmentEnds;
 
-    /// Segments of 1000 bytes: to 1000, to 3000, and then to 3600 and 4600, of which the first is short.
+    /// Segments of 1000 bytes: to 1000, to 3000, and then to 3600 and 4600, of which the first is short; later several
+    /// short ones, and bytes above a gap.
     #[test]
     fn acknowledgements_of_whole_segments_count_all_of_them() {
         let mut ends = SegmentEnds::default();
@@ -90,6 +94,9 @@ mod tests {
         // three short ones, and a full one between them
         [6300, 6500, 7600].into_iter().for_each(|end| ends.on_short(end));
         assert_eq!(ends.complete(7600, 1400, 1000), 4);
+        // two short ones, and two full ones that are reported above a gap
+        [7700, 7800].into_iter().for_each(|end| ends.on_short(end));
+        assert_eq!(ends.complete(7800, 2200, 1000), 4);
     }
 
     /// 125 and 500 complete nothing, 1000 one segment, 2250 another, 3000 the third. 3300 is a part of the fourth,

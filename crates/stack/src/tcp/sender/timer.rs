@@ -43,6 +43,15 @@ impl RetransmissionTimer {
         self.expires_at = now + self.rtt.rto();
     }
 
+    /// Starts or restarts the timer for a probe of a closed receive window, `doublings` of the timeout from now.
+    pub(super) fn start_probe(&mut self, now: Time, doublings: u32) {
+        let mut wait = self.rtt.rto();
+        for _ in 0..doublings {
+            wait = (wait * 2).min(self.rtt.max_rto());
+        }
+        self.expires_at = now + wait;
+    }
+
     #[inline]
     pub(super) fn start_if_stopped(&mut self, now: Time) {
         if self.expires_at == Time::NEVER {
