@@ -4,7 +4,7 @@ use contract::{Arrival, EncodedFrame, EndpointId, OutgoingPacket, ReceiverAlgori
 use units::{Bytes, Duration, Rate, Time};
 
 use super::endpoints::{
-    Acked, Congestion, DataHeader, Delay, Flight, Media, Receiver, Report, Sender, Target, Window,
+    Acked, Congestion, DataHeader, Delay, Flight, Media, Receiver, Report, Sample, Sender, Target, Window,
 };
 use super::{Params, SCHEME};
 use crate::shared::stream_testing::{PACKET, StreamBench, ms, near};
@@ -24,11 +24,16 @@ fn acked(packets: u64) -> Acked {
     Acked { bytes: 1000 * packets, packets, ..Acked::default() }
 }
 
+/// A packet in order, sent at `at`, which waited for `queue` ms on a path of 50 ms.
+fn sample(at: u64, queue: u64) -> Sample {
+    Sample { sent_at: ms(at), arrived_at: ms(at + 50 + queue), after_gap: false }
+}
+
 /// A queueing delay of `delay` ms, measured once, so that its average is a quarter of it.
 fn delay(millis: u64) -> Delay {
     let (mut delay, params) = (Delay::default(), Params::default());
-    delay.measure(ms(0), ms(50), 0.1, ms(0), &params);
-    delay.measure(ms(100), ms(150 + millis), 0.1, ms(1000), &params);
+    delay.measure(&sample(0, 0), 0.1, ms(0), &params);
+    delay.measure(&sample(100, millis), 0.1, ms(1000), &params);
     delay
 }
 
@@ -40,7 +45,7 @@ const CALM: f64 = 0.06;
 fn the_average_delay_rises_slowly_and_falls_at_once() {
     let (mut delay, params) = (Delay::default(), Params::default());
     let mut measure = |at: u64, queue: u64| {
-        delay.measure(ms(at), ms(at + 50 + queue), 0.1, ms(at + 100), &params);
+        delay.measure(&sample(at, queue), 0.1, ms(at + 100), &params);
         (delay.now(), delay.average())
     };
     assert_eq!(measure(0, 0), (0.0, 0.0));
@@ -49,6 +54,29 @@ fn the_average_delay_rises_slowly_and_falls_at_once() {
     let (_, average) = measure(50, 40);
     near(average, 0.0175);
     assert_eq!(measure(75, 5), (0.005, 0.005));
+}
+
+/// A packet that overtook others has waited no longer than they: within a round trip of 100 ms it raises the delay and
+/// does not lower it. Where none comes in order, the delay is no older than a round trip. One that a path delivers
+/// sooner than any in order is not the base: 10 ms after 50 is a delay of 10 ms, not of 30.
+#[test]
+fn a_packet_that_overtook_others_says_how_long_the_queue_is_at_least() {
+    let (mut delay, params) = (Delay::default(), Params::default());
+    let mut measure = |at: u64, queue: u64, after_gap: bool| {
+        delay.measure(&Sample { after_gap, ..sample(at, queue) }, 0.1, ms(at + 100), &params);
+        delay.now()
+    };
+    assert_eq!(measure(0, 0, false), 0.0);
+    assert_eq!(measure(10, 40, true), 0.040);
+    assert_eq!(measure(20, 5, true), 0.040);
+    assert_eq!(measure(30, 45, true), 0.045);
+    assert_eq!(measure(129, 15, true), 0.045);
+    assert_eq!(measure(130, 15, true), 0.015);
+    assert_eq!(measure(140, 5, false), 0.005);
+    let early = Sample { sent_at: ms(150), arrived_at: ms(180), after_gap: true };
+    delay.measure(&early, 0.1, ms(250), &params);
+    delay.measure(&sample(160, 10), 0.1, ms(260), &params);
+    assert_eq!(delay.now(), 0.010);
 }
 
 /// Draft, Receiving ECN-CE for L4S: of 4 packets one is marked: α = 0.25/8 = 0.03125; then none: 127/128 of it.
@@ -255,6 +283,47 @@ fn the_reordering_window_adapts() {
     assert_eq!(report(4, 0b11101, 230).lost, 1);
 }
 
+/// Packet 1 was late by 30 ms, which is the reordering window. Packet 3 is missing, and 64 packets later no report has
+/// it: it is lost when the window has passed, once. So are packets 68 to 72, which no report mentions at all.
+#[test]
+fn a_packet_that_leaves_the_report_before_the_window_has_passed_is_lost() {
+    let mut flight = Flight::default();
+    (0..200).for_each(|seq| flight.send(PACKET, ms(seq)));
+    let mut report = |highest, received, at| {
+        let report = Report { highest, arrived_at: ms(at), after_gap: false, received, marked: 0 };
+        flight.on_report(&report, ms(at)).lost
+    };
+    assert_eq!(report(2, 0b101, 100), 1);
+    assert_eq!(report(2, 0b111, 130), 0);
+    assert_eq!(report(4, 0b11101, 200), 0);
+    assert_eq!(report(67, u64::MAX, 210), 0);
+    assert_eq!(report(67, u64::MAX, 230), 1);
+    assert_eq!(report(136, u64::MAX, 240), 0);
+    assert_eq!(report(150, u64::MAX, 300), 5);
+    assert_eq!(report(190, u64::MAX, 400), 0);
+}
+
+/// Packet 200 overtakes 1 to 199, which are lost; when they come, 50 ms later, that is the window.
+#[test]
+fn a_packet_far_behind_the_newest_one_that_comes_is_not_lost() {
+    let mut flight = Flight::default();
+    (0..500).for_each(|seq| flight.send(PACKET, ms(seq)));
+    let mut report = |highest, received, at| {
+        let report = Report { highest, arrived_at: ms(at), after_gap: true, received, marked: 0 };
+        let acked = flight.on_report(&report, ms(at));
+        (acked.lost, acked.packets)
+    };
+    assert_eq!(report(0, 1, 100), (0, 1));
+    assert_eq!(report(200, 1, 100), (199, 1));
+    assert_eq!(report(64, u64::MAX, 150), (0, 64));
+    assert_eq!(report(128, u64::MAX, 150), (0, 64));
+    assert_eq!(report(199, u64::MAX, 150), (0, 64));
+    assert_eq!(report(400, 1, 200), (0, 1));
+    assert_eq!(report(264, u64::MAX, 249), (0, 64));
+    // 265 to 399 have not come in 50 ms; neither have 129 to 135 ever
+    assert_eq!(report(400, 1, 250), (135, 0));
+}
+
 /// A constant delay of 120 ms has no variance: after a while the target is 120 ms. In an empty queue it falls to 60 ms.
 /// Never above 400 ms.
 #[test]
@@ -301,6 +370,28 @@ fn the_receiver_reports_frames_sixteen_packets_or_forty_milliseconds() {
     let answers = end.listen(|cx| receiver.on_timer(cx));
     assert_eq!(answers.len(), 1);
     assert_eq!(receiver.wake(), Time::NEVER);
+}
+
+/// Packet 300 overtakes 201 to 299, of which 201 to 216 follow it: a report about 153 to 216 tells of them, and the one
+/// about the newest, 237 to 300, does not.
+#[test]
+fn packets_that_come_far_behind_the_newest_one_are_reported() {
+    let mut end = StreamBench::new(EndpointId(1));
+    let mut receiver = Receiver::new(&Params::default());
+    let mut reports = Vec::new();
+    for seq in (0..=200).chain([300]).chain(201..=216) {
+        end.now = ms(seq);
+        let answers = end.listen(|cx| receiver.on_data(&arrival(seq, false, seq == 210), cx));
+        reports.extend(answers.iter().filter_map(|answer| Report::decode(answer.label)));
+    }
+    // 201 packets are 12 reports and 9 packets; with 300 and the first six after it, these are the next 16
+    let told: Vec<_> = reports[12..].iter().map(|it| (it.highest, it.received, it.marked)).collect();
+    assert_eq!(told, [(206, u64::MAX, 0), (300, 1, 0)]);
+    end.now = ms(300);
+    let answers = end.listen(|cx| receiver.on_timer(cx));
+    let last = Report::decode(answers[0].label).expect("it is a report");
+    assert_eq!((last.highest, last.received, last.marked), (216, u64::MAX, 1 << 6));
+    assert_eq!(answers.len(), 2);
 }
 
 /// Three times the reference window of 3000 bytes may be in flight: the tenth packet waits.

@@ -6,6 +6,16 @@ use units::{Duration, Time};
 
 use crate::scream::Params;
 
+/// The newest packet that an acknowledgement has.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sample {
+    pub(crate) sent_at: Time,
+    /// By the receiver's clock.
+    pub(crate) arrived_at: Time,
+    /// Packets before it were missing when it arrived: it may have overtaken them.
+    pub(crate) after_gap: bool,
+}
+
 /// The queueing delay [SCREAM2, Detecting Increased Queue Delay].
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Delay {
@@ -16,6 +26,8 @@ pub(crate) struct Delay {
     /// qdelay_avg.
     average: f64,
     averaged_at: Option<Time>,
+    /// When the current qdelay was measured.
+    measured_at: Time,
 }
 
 impl Delay {
@@ -29,13 +41,25 @@ impl Delay {
         self.average
     }
 
-    /// Takes the send time and the arrival of a packet; the smoothed round-trip time is `srtt`.
-    pub(crate) fn measure(&mut self, sent_at: Time, arrived_at: Time, srtt: f64, now: Time, params: &Params) {
+    /// Takes the newest packet of an acknowledgement; the smoothed round-trip time is `srtt`.
+    pub(crate) fn measure(&mut self, sample: &Sample, srtt: f64, now: Time, params: &Params) {
         // the difference of two clocks can be negative
-        let forward = arrived_at.as_nanos().wrapping_sub(sent_at.as_nanos()) as i64;
-        let base = self.base.map_or(forward, |base| base.min(forward));
+        let forward = sample.arrived_at.as_nanos().wrapping_sub(sample.sent_at.as_nanos()) as i64;
+        let base = match self.base {
+            // what overtakes can arrive sooner than the path permits the others
+            Some(base) if sample.after_gap => base,
+            base => base.map_or(forward, |base| base.min(forward)),
+        };
         self.base = Some(base);
-        self.now = forward.wrapping_sub(base).max(0) as f64 / 1e9;
+        let queue = forward.wrapping_sub(base).max(0) as f64 / 1e9;
+        // differs: the draft takes every sample. What overtakes has not waited longer than what it overtook: its delay
+        // is a lower bound, which stands for a round trip where no packet comes in order
+        let recent = now.saturating_since(self.measured_at).as_secs_f64() < srtt;
+        if sample.after_gap && queue < self.now && recent {
+            return;
+        }
+        self.now = queue;
+        self.measured_at = now;
         let every = params.virtual_rtt.as_secs_f64().min(srtt);
         if self.averaged_at.is_some_and(|at| now.saturating_since(at).as_secs_f64() < every) {
             return;

@@ -5,13 +5,16 @@ use std::collections::VecDeque;
 use units::{Bytes, Duration, Time};
 
 use super::headers::{REPORTED, Report};
+use super::receiver::KEPT;
 
-/// Sent packets, from the oldest that a report can still mention.
+/// Sent packets, from the oldest that is not acknowledged and can still be.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Flight {
     /// Number of the first packet in the list.
     first: u64,
     sent: VecDeque<Sent>,
+    /// All packets before this one are acknowledged or lost.
+    undecided: u64,
     /// Highest acknowledged number.
     highest: Option<u64>,
     in_flight: Bytes,
@@ -92,11 +95,13 @@ impl Flight {
             }
             self.highest = Some(report.highest);
         }
-        let oldest = (report.highest + 1).saturating_sub(REPORTED).max(self.first);
-        for seq in oldest..=report.highest {
-            let age = report.highest - seq;
+        let oldest = (report.highest + 1).saturating_sub(REPORTED);
+        // those that are neither acknowledged nor lost, and those of the report
+        let from = self.undecided.min(oldest).max(self.first);
+        for seq in from..=report.highest {
             let sent = &mut self.sent[(seq - self.first) as usize];
-            if report.received >> age & 1 == 1 {
+            let age = report.highest - seq;
+            if seq >= oldest && report.received >> age & 1 == 1 {
                 if !sent.acked {
                     acked.packets += 1;
                     if report.marked >> age & 1 == 1 {
@@ -121,10 +126,18 @@ impl Flight {
         acked
     }
 
-    /// Forgets packets that no report mentions. Those without an acknowledgement are lost; they were counted.
+    /// Forgets the oldest packets that are acknowledged, or lost and too old to come.
     fn forget(&mut self) {
         let Some(highest) = self.highest else { return };
-        while self.first + REPORTED <= highest {
+        let decided = |sent: &Sent| sent.acked || sent.lost;
+        self.undecided = self.undecided.max(self.first);
+        while self.sent.get((self.undecided - self.first) as usize).is_some_and(decided) {
+            self.undecided += 1;
+        }
+        while let Some(oldest) = self.sent.front()
+            && self.first <= highest
+            && (oldest.acked || oldest.lost && self.first + KEPT <= highest)
+        {
             self.sent.pop_front();
             self.first += 1;
         }

@@ -1,6 +1,6 @@
 //! SCReAM: encoding of the messages in labels of four words. Invalid messages are refused. A report has what RFC 8888
-//! reports of the last 64 packets: which arrived, and with which mark; of the newest also its arrival time. The
-//! encoding is ours.
+//! reports of 64 packets: which arrived, and with which mark; of the newest also its arrival time. Packets further behind
+//! it come in reports of their own. The encoding is ours.
 
 use contract::Label;
 use units::Time;
@@ -15,9 +15,9 @@ pub(crate) struct DataHeader {
 /// A receiver's report: what a report block has for each packet, received or not and its ECN mark [RFC8888 §3.1].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Report {
-    /// Highest number that arrived.
+    /// Highest number of the packets that it is about, which arrived.
     pub(crate) highest: u64,
-    /// When it arrived, by the receiver's clock.
+    /// When the newest packet arrived, by the receiver's clock: this one, if no later report is about a newer one.
     pub(crate) arrived_at: Time,
     /// Packets before it were missing when it arrived: it may have overtaken them.
     pub(crate) after_gap: bool,

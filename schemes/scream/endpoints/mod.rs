@@ -13,7 +13,7 @@ pub use source::Sender;
 
 #[cfg(test)]
 pub(super) use {
-    delay::{Delay, Target},
+    delay::{Delay, Sample, Target},
     flight::{Acked, Flight},
     headers::{DataHeader, Report},
     media::Media,

@@ -3,7 +3,7 @@
 use contract::{Allowance, Count, Cx, EncodedFrame, Feedback, Label, OutgoingPacket, SenderAlgorithm};
 use units::{Bytes, Rate, Time};
 
-use super::delay::{Delay, Target};
+use super::delay::{Delay, Sample, Target};
 use super::flight::Flight;
 use super::headers::{DataHeader, Report};
 use super::media::Media;
@@ -63,10 +63,8 @@ impl SenderAlgorithm for Sender {
             let s = sample.as_secs_f64();
             // SRTT ← 7/8 SRTT + 1/8 s, as TCP
             self.srtt = Some(self.srtt.map_or(s, |srtt| srtt + (s - srtt) / 8.0));
-            // after a gap, the newest packet may have overtaken the missing ones: it has not waited where they wait
-            if !report.after_gap {
-                self.delay.measure(sent_at, report.arrived_at, self.rtt(), now, &self.params);
-            }
+            let Report { arrived_at, after_gap, .. } = report;
+            self.delay.measure(&Sample { sent_at, arrived_at, after_gap }, self.rtt(), now, &self.params);
         }
         let srtt = self.rtt();
         self.target.update(self.delay.now(), acked.lost > 0, srtt, now, &self.params);
