@@ -59,6 +59,16 @@ if TYPE_CHECKING:
 FAIRNESS = "fairness"
 """A series that is computed from the rates of flows, and has no value where no two are active together."""
 
+CONNECTION_LOST = "connection_lost"
+"""The event of an end of a QUIC connection that lost it; its text says why."""
+
+
+def has_stacks(tree: Mapping[str, Any]) -> bool:
+    """Whether flows of a scenario or plan run over transport stacks, also by a variable of its sweep."""
+    return any("stack" in flow for flow in tree.get("flows", [])) or any(
+        key.endswith(".stack") for key in tree.get("sweep", {})
+    )
+
 
 class TableSource(Protocol):
     """The tables of a run that is neither in memory of the core nor in a folder of its own."""
@@ -482,6 +492,18 @@ class Result:
         if int(self.record["format"]) != FORMAT:
             return []
         return [broken.sentence for broken in invariants.check(self)]
+
+    @cached_property
+    def lost_connections(self) -> list[str]:
+        """QUIC connections that were lost in this run, with the reason: one sentence for each flow that ended so."""
+        if not has_stacks(self.plan):
+            return []
+        events = self.events
+        ends = events.filter((events["event"] == CONNECTION_LOST) & events["subject"].str.starts_with("flow."))
+        return [
+            f"`{row['subject'].removeprefix('flow.')}` lost its connection at {row['time_s']:.3f} s and ended: {row['text']}"
+            for row in ends.iter_rows(named=True)
+        ]
 
     @cached_property
     def empty_series(self) -> dict[str, str]:

@@ -200,6 +200,14 @@ impl<'a> Cx<'a> {
         self.meter.completed_at = self.meter.completed_at.min(self.now);
     }
 
+    /// Reports that the connection of the endpoint's flow has ended before its end, and why. If the sender reports it, the
+    /// driver ends the flow.
+    #[cold]
+    pub fn lose_connection(&mut self, reason: String) {
+        self.out.notes.lost.push(LostConnection { flow: self.flow, endpoint: self.me.endpoint, reason });
+        self.out.notes.due = true;
+    }
+
     /// Whether series of endpoints are recorded, so that a part need not compute values for [`Cx::probe`] otherwise.
     #[inline]
     pub fn probing(&self) -> bool {
@@ -593,6 +601,19 @@ pub struct Notes {
     pub due: bool,
     /// Values since the driver last drained them.
     pub pending: Vec<Note>,
+    /// Lost connections since then.
+    pub lost: Vec<LostConnection>,
+}
+
+/// A connection that an endpoint lost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LostConnection {
+    /// Its flow.
+    pub flow: FlowId,
+    /// The end that reports it.
+    pub endpoint: EndpointId,
+    /// Why.
+    pub reason: String,
 }
 
 impl Notes {

@@ -28,7 +28,7 @@ pub use control::{
     Ack, Allowance, Cause, Congestion, CongestionControl, Cut, Delivery, EcnFeedback, EcnUse, Idle, Lost,
     Sent, Setup, SourceWindows, WindowUpdate, ambassador_impl_CongestionControl,
 };
-pub use cx::{Count, Counts, Cx, MediaMeter, Meter, Note, Notes, Outputs, RouterPacket};
+pub use cx::{Count, Counts, Cx, LostConnection, MediaMeter, Meter, Note, Notes, Outputs, RouterPacket};
 pub use delays::Delays;
 pub use egress::{Egress, EgressEvent};
 pub use endpoint::{Endpoint, Input, Request};

@@ -29,7 +29,8 @@ pub use packet_log::{
 };
 pub use rate_trace::{OPPORTUNITY_BYTES, RateTrace};
 pub use trace::{
-    AppRecord, Arrivals, Balance, DROP_EVENTS, EventRecord, FlowRecord, MAX_PACKETS, NodeRecord, NodeRole,
-    PacketRecord, PortRecord, ReceiverRecord, SERIES, SeriesRecord, Subject, TREE_EVENTS, Trace,
+    AppRecord, Arrivals, Balance, CONNECTION_LOST, DROP_EVENTS, EventRecord, FlowRecord, MAX_PACKETS,
+    NodeRecord, NodeRole, PacketRecord, PortRecord, ReceiverRecord, SERIES, SeriesRecord, Subject,
+    TREE_EVENTS, Trace,
 };
 pub use world::{Control, ExternalPayloads, Observers, Tap, World};

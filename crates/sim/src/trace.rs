@@ -107,13 +107,18 @@ pub struct Trace {
     pub queueing_delays: Vec<Option<Box<Delays>>>,
     /// Series, each with its subject.
     pub series: Vec<SeriesRecord>,
-    /// Events of endpoints, and drops if they are recorded.
+    /// Events of endpoints, and drops if they are recorded; lost connections always.
     pub events: Vec<EventRecord>,
+    /// Why connections were lost; the value of an event [`CONNECTION_LOST`] is an index.
+    pub reasons: Vec<String>,
     /// Packets at the end of each link, and drops, if they are recorded; at most [`MAX_PACKETS`].
     pub packets: Vec<PacketRecord>,
     /// Conservation of packets.
     pub balance: Balance,
 }
+
+/// Name of the event that an end of a connection lost it.
+pub const CONNECTION_LOST: &str = "connection_lost";
 
 /// Maximum number of [`PacketRecord`]s of a run; later packets are not recorded.
 pub const MAX_PACKETS: usize = 1_000_000;

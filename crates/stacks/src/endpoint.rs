@@ -166,6 +166,7 @@ impl<S: Stack> Endpoint for Client<S> {
         self.upload(cx);
         self.peer.transmit(cx);
         self.report(cx);
+        self.peer.report_lost(cx);
     }
 
     fn wake(&self) -> Time {
@@ -222,6 +223,7 @@ impl<S: Stack> Endpoint for Server<S> {
         self.0.expire(cx.now());
         self.read(cx);
         self.0.transmit(cx);
+        self.0.report_lost(cx);
     }
 
     fn wake(&self) -> Time {
@@ -255,6 +257,13 @@ impl<S: Stack> Peer<S> {
     /// Falls silent, as a host that is switched off.
     fn stop(&mut self) {
         (self.stack, self.running, self.deadline) = (None, false, Time::NEVER);
+    }
+
+    /// Reports that the stack lost the connection. What it still had to send has left.
+    fn report_lost(&mut self, cx: &mut Cx<'_>) {
+        if let Some(reason) = self.stack.as_mut().and_then(|(stack, _)| stack.lost()) {
+            cx.lose_connection(reason);
+        }
     }
 
     /// A datagram arrived.

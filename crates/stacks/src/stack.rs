@@ -92,6 +92,9 @@ pub trait Stack: Send + Sized + 'static {
     /// ended since the last call.
     fn read(&mut self, take: impl FnMut(u64)) -> bool;
 
+    /// Why the connection was lost since the last call; `None` if it was not, or one of the ends closed it in order.
+    fn lost(&mut self) -> Option<String>;
+
     /// What the stack counts; `None` without a connection.
     fn counters(&mut self) -> Option<Counters>;
 }

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from .._run_folder import with_overrides
-from ..result import FAIRNESS
+from ..result import FAIRNESS, has_stacks
 from ..runs.execution import create_sweep, results_folder, run_location, run_sweep, simulate, sweep_location
 from . import studio
 from .json_output import run_as_json, sweep_as_json, violated_invariants
@@ -28,7 +28,7 @@ from .output import (
 )
 from .overrides import parse_overrides
 from .progress import Meter, format_progress, format_speed
-from .scenario_warnings import print_empty_series, print_warnings
+from .scenario_warnings import print_empty_series, print_lost_connections, print_warnings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -218,6 +218,7 @@ def _run_once(
             else:
                 done = watched.simulate(show, pcap=pcap, qlog=qlog)
         warnings += print_empty_series([done.result], str(file), json=json)
+        warnings += print_lost_connections([done.result], str(file), json=json)
         if json:
             show_json({**run_as_json(done.result, done.folder), "warnings": warnings})
         else:
@@ -435,6 +436,8 @@ def _run_sweep(
     failed = [run for run in done.runs if not run.result.passed]
     if FAIRNESS in scenario.tree.get("record", {}).get("series", []):
         warnings += print_empty_series((run.result for run in done.runs), scenario.title, json=json)
+    if has_stacks(scenario.tree):
+        warnings += print_lost_connections((run.result for run in done.runs), scenario.title, json=json)
     if json:
         show_json({**sweep_as_json(done, ended.folder), "warnings": warnings})
     else:

@@ -25,12 +25,21 @@ def print_warnings(scenario: Scenario, *, json: bool) -> list[dict[str, Any]]:
 
 def print_empty_series(runs: Iterable[Result], file: str, *, json: bool) -> list[dict[str, Any]]:
     """Series that the scenario records and that have no value in these runs, with the reason; as `print_warnings`."""
-    empty = [text for run in runs for text in run.empty_series.values()]
+    return _print([text for run in runs for text in run.empty_series.values()], "record.series", file, json=json)
+
+
+def print_lost_connections(runs: Iterable[Result], file: str, *, json: bool) -> list[dict[str, Any]]:
+    """Connections that were lost in these runs, with the reason; as `print_warnings`."""
+    return _print([text for run in runs for text in run.lost_connections], "flows", file, json=json)
+
+
+def _print(texts: list[str], key: str, file: str, *, json: bool) -> list[dict[str, Any]]:
+    """Prints each text once, with the number of runs that have it."""
     found = []
-    for text in dict.fromkeys(empty):
-        count = empty.count(text)
+    for text in dict.fromkeys(texts):
+        count = texts.count(text)
         message = text if count == 1 else f"in {count} runs {text}"
-        found.append(vars(Problem(message, "record.series", file, None, None, None)))
+        found.append(vars(Problem(message, key, file, None, None, None)))
         if not json:
             sys.stderr.write(f"warning: {message}\n")
     return found

@@ -114,7 +114,7 @@ def page(run: Result, folder: Path) -> str:
         violated_invariants=run.violated_invariants,
         faults=run.record.get("emulation", {}).get("faults", []),
         overview=overview(run),
-        empty=list(run.empty_series.values()),
+        empty=[*run.empty_series.values(), *run.lost_connections],
         expect=expectations(run),
         network=network(run),
         roles=set(run.nodes["role"].to_list()),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use sim::{DROP_EVENTS, EventRecord, TREE_EVENTS, Trace};
+use sim::{CONNECTION_LOST, DROP_EVENTS, EventRecord, TREE_EVENTS, Trace};
 
 use super::names::Names;
 use crate::report::{Columns, Table};
@@ -21,6 +21,7 @@ pub(super) fn events(trace: &Trace, names: &Names) -> Table {
         let index = event.value as usize;
         let named = match event.name {
             name if NAMING_PORTS.contains(&name) => names.ports.get(index),
+            CONNECTION_LOST => trace.reasons.get(index),
             "prefix_moved" => names.prefixes.get(index),
             "route_moved" | "command_sent" => names.nodes.get(index),
             name if TREE_EVENTS.contains(&name) => names.flows.get(index),

@@ -116,6 +116,7 @@ fn trace() -> Trace {
         ports,
         series: Vec::new(),
         events: Vec::new(),
+        reasons: Vec::new(),
         packets: Vec::new(),
         balance: Default::default(),
     }

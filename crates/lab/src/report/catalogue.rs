@@ -354,9 +354,9 @@ pub const METRICS: &[Metric] = metrics! {
     "events" {
         "time_s" ["s"] at "clock": "time of the event, warm-up included";
         "subject" [""] at "scenario": "what reported it, named as in series; for a drop, the link or node where it happened";
-        "event" [""] at "subject": "what happened; dropped_REASON for a drop, with the reasons of the columns drops_REASON of flows";
+        "event" [""] at "subject": "what happened; dropped_REASON for a drop, with the reasons of the columns drops_REASON of flows; connection_lost where an end of a QUIC connection lost it, recorded in every run: the flow ends when its sender does";
         "value" ["of the event"] at "subject": "numeric value; an event about a receiver has the number of its endpoint, -1 for none; an event about a port, node or prefix has its number; a drop has the number of the flow, -1 for a control message";
-        "text" [""] at "subject": "name of the receiver, port, node, prefix or flow that the number stands for";
+        "text" [""] at "subject": "name of the receiver, port, node, prefix or flow that the number stands for; why a connection was lost";
     }
     "packets" {
         "time_s" ["s"] at "clock": "when the packet reached the end of the link, or was dropped, warm-up included; the table is empty unless record.packets names a time";

@@ -1,6 +1,7 @@
 //! Warnings about keys without effect in their combination, and about results that cannot be measured.
 
 mod placement;
+mod quic;
 mod traces;
 mod unmeasured;
 
@@ -51,6 +52,7 @@ pub(crate) fn build(file: &File, plan: &Plan, net: &Net, notes: &mut Notes) {
         pass.flow(table, notes);
     }
     placement::build(&pass, notes);
+    quic::build(&pass, notes);
     pass.links(notes);
     traces::build(file, net, pass.end, notes);
     pass.locations(notes);

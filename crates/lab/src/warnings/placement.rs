@@ -81,13 +81,13 @@ fn back(way: &[PortIndex]) -> Vec<PortIndex> {
 }
 
 impl WarningPass<'_> {
-    fn rate(&self, port: PortIndex) -> Rate {
+    pub(super) fn rate(&self, port: PortIndex) -> Rate {
         let link = &self.net.links[port / 2];
         if port.is_multiple_of(2) { link.forward.served() } else { link.backward.served() }
     }
 
     /// The slowest port of a way; of equal ones the first, where the queue is.
-    fn slowest(&self, way: &[PortIndex]) -> Option<PortIndex> {
+    pub(super) fn slowest(&self, way: &[PortIndex]) -> Option<PortIndex> {
         way.iter().copied().min_by_key(|port| self.rate(*port))
     }
 

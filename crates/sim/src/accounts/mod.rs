@@ -151,6 +151,11 @@ impl Accounts {
         self.recorder.take_notes(now, notes);
     }
 
+    /// Records that an end of a connection lost it.
+    pub(crate) fn record_lost(&mut self, now: Time, subject: Subject, reason: String) {
+        self.recorder.record_lost(now, subject, reason);
+    }
+
     /// Writes one value of every series.
     pub(crate) fn sample(&mut self, now: Time, fabric: &mut Fabric, hosts: &Hosts) {
         self.recorder.sample(now, fabric, hosts);
@@ -180,7 +185,7 @@ impl Accounts {
     /// ports. Distributions of hosts move into it unless `keep`.
     pub(crate) fn trace(
         &mut self,
-        recorded: Recorded,
+        mut recorded: Recorded,
         now: Time,
         in_flight: u64,
         hosts: &mut Hosts,
@@ -188,7 +193,6 @@ impl Accounts {
         keep: bool,
     ) -> Trace {
         let warm = now.as_nanos() >= blueprint.warmup.as_nanos();
-        let (series, events) = recorded.into_records();
         let mut flows = hosts.flow_records(now, &self.flow_drops, keep);
         flows.iter_mut().zip(&self.data_drops).for_each(|(flow, drops)| flow.data_drops = *drops);
         Trace {
@@ -203,8 +207,9 @@ impl Accounts {
             nodes: hosts.nodes.records(),
             ports: Vec::new(),
             queueing_delays: Vec::new(),
-            series,
-            events,
+            series: recorded.take_series(),
+            events: recorded.events,
+            reasons: recorded.reasons,
             packets: if keep { self.packets.clone() } else { std::mem::take(&mut self.packets) },
             balance: Balance { in_flight, ..self.balance },
         }

@@ -7,7 +7,9 @@ use units::{Duration, Time};
 
 use crate::fabric::Fabric;
 use crate::hosts::Hosts;
-use crate::trace::{DROP_EVENTS, EventRecord, PortRecord, SERIES, SeriesRecord, Subject, TREE_EVENTS};
+use crate::trace::{
+    CONNECTION_LOST, DROP_EVENTS, EventRecord, PortRecord, SERIES, SeriesRecord, Subject, TREE_EVENTS,
+};
 use crate::{Blueprint, FlowKind};
 
 /// Series and events.
@@ -20,6 +22,8 @@ pub(super) struct Recorder {
     /// Series that endpoints have offered, by endpoint.
     probes: Vec<Vec<Probe>>,
     events: Vec<EventRecord>,
+    /// Why connections were lost.
+    reasons: Vec<String>,
     /// The flow or receiver of each endpoint in the tables.
     subjects: Vec<Subject>,
     /// Whether each of them has series.
@@ -35,15 +39,16 @@ pub(super) struct Recorder {
 pub(crate) struct Recorded {
     gauges: Vec<Gauge>,
     probes: Vec<Vec<Probe>>,
-    events: Vec<EventRecord>,
+    pub(super) events: Vec<EventRecord>,
+    pub(super) reasons: Vec<String>,
 }
 
 impl Recorded {
-    /// The records as in a trace: series that the engine measures come first.
-    pub(super) fn into_records(self) -> (Vec<SeriesRecord>, Vec<EventRecord>) {
-        let gauges = self.gauges.into_iter().map(|gauge| gauge.series);
-        let probes = self.probes.into_iter().flatten().map(|probe| probe.series);
-        (gauges.chain(probes).collect(), self.events)
+    /// The series as in a trace: those that the engine measures come first.
+    pub(super) fn take_series(&mut self) -> Vec<SeriesRecord> {
+        let gauges = self.gauges.drain(..).map(|gauge| gauge.series);
+        let probes = self.probes.drain(..).flatten().map(|probe| probe.series);
+        gauges.chain(probes).collect()
     }
 }
 
@@ -80,14 +85,15 @@ struct Probe {
 impl Recorder {
     /// A copy of the records up to now.
     pub(super) fn recorded(&self) -> Recorded {
-        let (gauges, probes, events) = (self.gauges.clone(), self.probes.clone(), self.events.clone());
-        Recorded { gauges, probes, events }
+        let (gauges, probes) = (self.gauges.clone(), self.probes.clone());
+        Recorded { gauges, probes, events: self.events.clone(), reasons: self.reasons.clone() }
     }
 
     /// Takes the records and leaves none.
     pub(super) fn take_recorded(&mut self) -> Recorded {
         let (gauges, probes) = (std::mem::take(&mut self.gauges), std::mem::take(&mut self.probes));
-        Recorded { gauges, probes, events: std::mem::take(&mut self.events) }
+        let (events, reasons) = (std::mem::take(&mut self.events), std::mem::take(&mut self.reasons));
+        Recorded { gauges, probes, events, reasons }
     }
 
     /// A recorder. `subjects` has one of each endpoint and state machine, in the order of their addresses.
@@ -179,6 +185,13 @@ impl Recorder {
     pub(super) fn record_drop(&mut self, now: Time, place: Subject, flow: Option<FlowId>, why: DropReason) {
         let value = flow.map_or(-1.0, |flow| f64::from(flow.0));
         self.events.push(EventRecord { at: now, subject: place, name: DROP_EVENTS[why as usize], value });
+    }
+
+    /// Records that an end of a connection lost it.
+    pub(super) fn record_lost(&mut self, now: Time, subject: Subject, reason: String) {
+        let value = self.reasons.len() as f64;
+        self.reasons.push(reason);
+        self.events.push(EventRecord { at: now, subject, name: CONNECTION_LOST, value });
     }
 
     fn take_probe(probes: &mut Vec<Probe>, offered: &[String], subject: Subject, note: &Note) {

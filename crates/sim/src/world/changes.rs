@@ -104,7 +104,7 @@ impl World {
         self.activate(sender);
     }
 
-    fn stop_flow(&mut self, flow: FlowId) {
+    pub(super) fn stop_flow(&mut self, flow: FlowId) {
         self.deactivate(self.hosts.sender_of(flow));
     }
 

@@ -1,6 +1,8 @@
 //! Endpoints and state machines of nodes: their inputs, outputs and deadlines.
 
-use contract::{DropReason, EndpointId, Header, Input, PacketId, PortId, RouterInput, RouterPacket};
+use contract::{
+    DropReason, EndpointId, Header, Input, LostConnection, PacketId, PortId, RouterInput, RouterPacket,
+};
 use units::Time;
 
 use super::{LocalDelivery, World};
@@ -37,7 +39,8 @@ impl World {
     /// the path of every packet.
     #[inline(always)]
     pub(super) fn take_outputs(&mut self, endpoint: EndpointId, wake: Time) {
-        if self.out.notes.due {
+        let noted = self.out.notes.due;
+        if noted {
             self.take_notes(endpoint);
         }
         if !self.out.outbox.is_empty() {
@@ -45,6 +48,26 @@ impl World {
         }
         if wake != Time::NEVER {
             self.agenda.push(wake, AgendaEvent::new(Kind::Wake, endpoint.0));
+        }
+        if noted {
+            self.end_lost();
+        }
+    }
+
+    /// Records the connections that endpoints lost, and ends the flows whose senders did.
+    #[cold]
+    fn end_lost(&mut self) {
+        while let Some(LostConnection { flow, endpoint, reason }) = self.out.notes.lost.pop() {
+            let sends = endpoint == self.hosts.sender_of(flow);
+            let subject =
+                match self.hosts.receivers_of(flow).find(|&it| self.hosts.receiver(it).1 == endpoint) {
+                    Some(receiver) if !sends => Subject::Receiver(receiver as u32),
+                    _ => Subject::Flow(flow),
+                };
+            self.accounts.record_lost(self.now, subject, reason);
+            if sends {
+                self.stop_flow(flow);
+            }
         }
     }
 

@@ -15,9 +15,9 @@ use super::controllers::{Factory, by_name};
 use super::proto::congestion::{CubicConfig, NewRenoConfig};
 use super::proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use super::proto::{
-    ClientConfig, Connection, ConnectionHandle, ConnectionId, ConnectionIdGenerator, DatagramEvent, Dir,
-    EcnCodepoint, Endpoint, EndpointConfig, Event, ReadError, ServerConfig, StreamEvent, StreamId,
-    TimeSource, TransportConfig, VarInt,
+    ClientConfig, Connection, ConnectionError, ConnectionHandle, ConnectionId, ConnectionIdGenerator,
+    DatagramEvent, Dir, EcnCodepoint, Endpoint, EndpointConfig, Event, ReadError, ServerConfig, StreamEvent,
+    StreamId, TimeSource, TransportConfig, VarInt,
 };
 use super::tap::Tapped;
 use crate::tap::Shared;
@@ -29,6 +29,8 @@ pub(crate) struct End {
     connection: Option<(ConnectionHandle, Connection)>,
     stream: Option<StreamId>,
     other_end: SocketAddr,
+    /// Why the connection was lost, until it is asked for.
+    lost: Option<String>,
 }
 
 impl End {
@@ -38,11 +40,31 @@ impl End {
         config.rng_seed(Some(seed));
         api::cid_generator(&mut config, move || Box::new(Ids(ids.clone())));
         let endpoint = api::endpoint(config, server);
-        Self { endpoint, connection: None, stream: None, other_end }
+        Self { endpoint, connection: None, stream: None, other_end, lost: None }
     }
 
     fn connection(&mut self) -> Option<&mut Connection> {
         self.connection.as_mut().map(|(_, connection)| connection)
+    }
+
+    /// Takes what the connection has to tell. Returns whether the other end acknowledged the end of the stream.
+    fn take_events(&mut self) -> bool {
+        let serves = self.other_end == CLIENT;
+        let Some((_, connection)) = &mut self.connection else { return false };
+        let mut finished = false;
+        while let Some(event) = connection.poll() {
+            match event {
+                Event::Stream(StreamEvent::Finished { .. }) => finished = true,
+                Event::ConnectionLost { reason } => match reason {
+                    // the client closes it after the last byte; one that stops falls silent
+                    ConnectionError::LocallyClosed | ConnectionError::ApplicationClosed(_) => {}
+                    ConnectionError::TimedOut if serves => {}
+                    reason => self.lost = Some(reason.to_string()),
+                },
+                _ => {}
+            }
+        }
+        finished
     }
 }
 
@@ -152,12 +174,7 @@ impl Stack for End {
     }
 
     fn delivered(&mut self) -> bool {
-        let Some(connection) = self.connection() else { return false };
-        let mut delivered = false;
-        while let Some(event) = connection.poll() {
-            delivered |= matches!(event, Event::Stream(StreamEvent::Finished { .. }));
-        }
-        delivered
+        self.take_events()
     }
 
     fn writable(&self) -> bool {
@@ -187,8 +204,8 @@ impl Stack for End {
     }
 
     fn read(&mut self, mut take: impl FnMut(u64)) -> bool {
+        self.take_events();
         let Some((_, connection)) = &mut self.connection else { return false };
-        while connection.poll().is_some() {}
         if self.stream.is_none() {
             self.stream = connection.streams().accept(Dir::Uni);
         }
@@ -205,6 +222,10 @@ impl Stack for End {
         // what it returns says whether to transmit, which follows anyway
         let _ = chunks.finalize();
         ended
+    }
+
+    fn lost(&mut self) -> Option<String> {
+        self.lost.take()
     }
 
     fn counters(&mut self) -> Option<Counters> {

@@ -3,7 +3,9 @@
 use std::thread;
 
 use contract::{Count, FlowId};
-use sim::{Blueprint, Change, Control, FlowKind, FlowSpec, Limit, PortSpec, Trace, World};
+use sim::{
+    Blueprint, CONNECTION_LOST, Change, Control, FlowKind, FlowSpec, Limit, PortSpec, Subject, Trace, World,
+};
 use stack::datagram::{self, Pattern};
 use stacks::{Config, Controller, FlowControl, HEADERS};
 use units::{Bytes, Duration, Rate, Time};
@@ -203,6 +205,33 @@ fn rate_schemes_complete_an_upload_and_lose_little() {
         let lost = trace.flows[0].meter.count(Count::Retransmits);
         assert!(lost * 20 < trace.flows[0].sent_packets, "{scheme}: {lost}");
     }
+}
+
+/// Slow start overflows a queue of 1000 packets behind 4167 on the way: more than 1024 gaps in the stream, with which the
+/// receiver closes the connection. Both ends say why, and the flow ends; it can start again.
+#[test]
+fn a_connection_that_is_lost_ends_its_flow_with_a_reason() {
+    let mut net = net(3);
+    let port = PortSpec::new(Rate::from_mbps(500), Duration::from_millis(50), 1000);
+    net.blueprint.links[0].forward = port.clone().into();
+    net.blueprint.links[0].backward = port.into();
+    add(&mut net, Some("cubic"), None, Bytes::UNLIMITED);
+    let receive_window = Bytes::new(12_000_000);
+    let send_window = FlowControl::send_window(receive_window);
+    net.configs[0].flow_control = FlowControl { receive_window, send_window };
+    let trace = run(&net);
+    assert_eq!(trace.reasons.len(), 2, "{:?}", trace.reasons);
+    assert!(trace.reasons.iter().all(|reason| reason.ends_with("too many gaps in stream buffer")));
+    let lost: Vec<_> = trace.events.iter().map(|event| (event.name, event.subject)).collect();
+    assert_eq!(lost, [(CONNECTION_LOST, Subject::Receiver(0)), (CONNECTION_LOST, Subject::Flow(FlowId(0)))]);
+    let ended = trace.events[1].at.saturating_since(Time::ZERO);
+    assert_eq!(trace.flows[0].active, ended);
+    // the sender hears of it half a round trip later
+    let took = trace.events[1].at.saturating_since(trace.events[0].at);
+    assert!((Duration::from_millis(50)..Duration::from_millis(60)).contains(&took), "{took}");
+    // one that completes or is stopped is not lost
+    net.configs[0].size = Bytes::new(3_000_000);
+    assert!(run(&net).reasons.is_empty());
 }
 
 #[test]
