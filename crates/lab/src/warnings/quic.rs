@@ -46,10 +46,7 @@ impl WarningPass<'_> {
                      `{name}` can close the connection, because it keeps at most {GAPS} gaps in a stream"
                 ),
             )
-            .hint(format!(
-                "write receive_window = \"{} kB\" or less, or a buffer of fewer packets",
-                held / 1000
-            ));
+            .hint(format!("write receive_window = \"{} kB\" or less", held / 1000));
     }
 
     /// What the queue of a port holds, with packets of this size.
