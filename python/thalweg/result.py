@@ -499,7 +499,9 @@ class Result:
         if not has_stacks(self.plan):
             return []
         events = self.events
-        ends = events.filter((events["event"] == CONNECTION_LOST) & events["subject"].str.starts_with("flow."))
+        ends = events.filter(
+            (events["event"] == CONNECTION_LOST) & events["subject"].str.starts_with("flow.")
+        )
         return [
             f"`{row['subject'].removeprefix('flow.')}` lost its connection at {row['time_s']:.3f} s and ended: {row['text']}"
             for row in ends.iter_rows(named=True)

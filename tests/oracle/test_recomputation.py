@@ -123,6 +123,7 @@ EXCHANGES = {
     "bytes": pl.UInt64,
     "quality": pl.UInt32,
     "buffer_ns": pl.Int64,
+    "abandoned": pl.UInt32,
 }
 
 

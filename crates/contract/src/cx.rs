@@ -261,6 +261,8 @@ pub enum Count {
     Signals,
     /// NACKs that reached the consumer.
     Nacks,
+    /// Bytes of abandoned answers that the sender did not send.
+    Skipped,
     /// Frames that the source dropped after their deadline.
     FramesDropped,
     /// Played frames.
@@ -295,7 +297,7 @@ pub enum Count {
 
 impl Count {
     /// All counters, in order.
-    pub const ALL: [Self; 28] = [
+    pub const ALL: [Self; 29] = [
         Self::Retransmits,
         Self::Timeouts,
         Self::Episodes,
@@ -309,6 +311,7 @@ impl Count {
         Self::Marks,
         Self::Signals,
         Self::Nacks,
+        Self::Skipped,
         Self::FramesDropped,
         Self::FramesPlayed,
         Self::FramesMissed,
@@ -342,6 +345,7 @@ impl Count {
             Self::Marks => "marks",
             Self::Signals => "signals",
             Self::Nacks => "nacks",
+            Self::Skipped => "skipped_bytes",
             Self::FramesDropped => "frames_dropped",
             Self::FramesPlayed => "frames_played",
             Self::FramesMissed => "frames_missed",

@@ -136,6 +136,9 @@ pub enum Header {
     Request {
         /// Bytes requested since the start of the connection.
         total: u64,
+        /// Of these, the bytes of answers that the receiver has abandoned and those before them: what has not been sent
+        /// of them is not wanted.
+        abandoned: u64,
     },
     /// A player's periodic message to the source of its stream: whether its buffer is full.
     Player {

@@ -123,6 +123,69 @@ fn a_player_on_an_idle_wire_never_stalls() {
     assert!(value("exchanges").is_some_and(|n| n >= 30.0), "{:?}", value("exchanges"));
 }
 
+/// The rate falls from 20 Mbit/s to 600 kbit/s in the middle of a segment of 7.5 MB, which would take 99 s. Bytes that the
+/// server does not send for it are not delivered.
+#[test]
+fn a_player_abandons_a_segment_that_would_take_too_long() {
+    let text = |more: &str| {
+        format!(
+            r#"
+duration = "180 s"
+[topology]
+kind = "dumbbell"
+bottleneck = {{ rate = "20 Mbit/s", delay = "20 ms", buffer = "1 bdp" }}
+[[flows]]
+name = "video"
+scheme = "cubic"
+[flows.app]
+kind = "player"
+rates = ["254 kbit/s", "760 kbit/s", "1884 kbit/s", "4953 kbit/s", "14932 kbit/s"]
+{more}
+[[events]]
+at = "90 s"
+link = "bottleneck"
+rate = "600 kbit/s"
+"#
+        )
+    };
+    let value =
+        |outcome: &Outcome, key: &str| outcome.report.value(&format!("app.video.{key}")).expect("measured");
+    let (with, without) = (run(&plan(&text(""))), run(&plan(&text("abandon = false"))));
+    let abandoned = value(&with, "abandoned");
+    assert!(abandoned >= 1.0 && value(&without, "abandoned") == 0.0, "{abandoned}");
+    assert!(value(&with, "stalled") <= 10.0, "{}", value(&with, "stalled"));
+    assert!(value(&without, "stalled") > 50.0, "{}", value(&without, "stalled"));
+    // the answers of completed segments, and what had been sent of the abandoned ones
+    let delivered = with.report.value("flow.video.goodput").expect("measured") * 180.0 / 8.0;
+    let rest = delivered - value(&with, "exchange_bytes");
+    assert!((0.0..4e6).contains(&rest), "{rest}");
+    let requests: Vec<_> = with.report.table("exchanges").expect("a table").numbers("abandoned");
+    assert_eq!(requests.iter().flatten().sum::<f64>(), abandoned);
+}
+
+/// Nothing is abandoned where the network is fast enough, and then the run is the same.
+#[test]
+fn a_player_that_has_no_reason_to_abandon_plays_as_one_that_never_does() {
+    let app = |more: &str| {
+        let rates = r#"rates = ["1 Mbit/s", "2 Mbit/s", "4 Mbit/s"], segment = "1 s""#;
+        run(&plan(&format!("{WIRE}app = {{ kind = \"player\", {rates}{more} }}"))).trace.hash
+    };
+    assert_eq!(app(""), app(", abandon = false"));
+}
+
+#[test]
+fn a_player_over_a_quic_stack_does_not_abandon() {
+    let text = |abandon: &str| {
+        WIRE.replace("scheme = \"reno\"", "stack = \"quinn\"").replace("1040 B", "1400 B")
+            + &format!("app = {{ kind = \"player\", rates = [\"1 Mbit/s\"]{abandon} }}")
+    };
+    assert!(plan(&text("")).to_toml().contains("abandon = false"));
+    assert_eq!(
+        common::wrong(&text(", abandon = true")),
+        ["a player over a QUIC stack does not abandon requests"]
+    );
+}
+
 #[test]
 fn the_same_seed_gives_the_same_exchanges_and_a_printed_plan_the_same_run() {
     let app = r#"app = { kind = "requests", sizes = "web_search", think = "10 ms" }"#;

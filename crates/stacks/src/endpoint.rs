@@ -157,7 +157,7 @@ impl<S: Stack> Endpoint for Client<S> {
         match input {
             Input::Start if !self.peer.running => self.connect(cx),
             Input::Stop => return self.peer.stop(),
-            Input::Packet(Packet { header: Header::Request { total }, .. }) => self.on_request(*total),
+            Input::Packet(Packet { header: Header::Request { total, .. }, .. }) => self.on_request(*total),
             Input::Packet(packet) => self.peer.receive(packet, cx),
             Input::App(Request::Send(bytes)) => self.left = self.left.saturating_add(bytes.as_u64()),
             Input::Start | Input::Timer | Input::Mode(_) => {}

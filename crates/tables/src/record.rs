@@ -77,6 +77,7 @@ impl Record {
                     Cell::U64(Some(one.bytes)),
                     Cell::U32(one.segment.map(|(quality, _)| quality + 1)),
                     Cell::I64(one.segment.map(|(_, level)| level.as_nanos() as i64)),
+                    Cell::U32(one.segment.map(|_| one.abandoned)),
                 ]);
             }
         }
@@ -331,6 +332,7 @@ const EXCHANGES: Columns = &[
     ("bytes", Kind::U64),
     ("quality", Kind::U32),
     ("buffer_ns", Kind::I64),
+    ("abandoned", Kind::U32),
 ];
 
 /// A column while its rows come.
@@ -528,7 +530,7 @@ impl PacketLog for Files {
             Header::Tcp(header) => (Some(header.seq), Some(header.ack), Some(header.flags)),
             Header::Datagram { seq } => (Some(seq), None, None),
             Header::Stream(header) | Header::StreamControl(header) => (Some(header.seq), None, None),
-            Header::Request { total } => (Some(total), None, None),
+            Header::Request { total, .. } => (Some(total), None, None),
             Header::Interest(interest) => (Some(interest.name.key()), None, None),
             Header::Data(data) => (Some(data.name.key()), None, None),
             Header::Nack(nack) => (Some(nack.name.key()), None, None),

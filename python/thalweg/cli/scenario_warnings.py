@@ -25,7 +25,9 @@ def print_warnings(scenario: Scenario, *, json: bool) -> list[dict[str, Any]]:
 
 def print_empty_series(runs: Iterable[Result], file: str, *, json: bool) -> list[dict[str, Any]]:
     """Series that the scenario records and that have no value in these runs, with the reason; as `print_warnings`."""
-    return _print([text for run in runs for text in run.empty_series.values()], "record.series", file, json=json)
+    return _print(
+        [text for run in runs for text in run.empty_series.values()], "record.series", file, json=json
+    )
 
 
 def print_lost_connections(runs: Iterable[Result], file: str, *, json: bool) -> list[dict[str, Any]]:

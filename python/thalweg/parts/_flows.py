@@ -520,7 +520,9 @@ class Quic(Part):
     All keys have defaults, those of quinn and noq.
 
     - `receive_window` (such as `"1500 B"`, `"64 kB"`, `"10 MB"`): Receive window: how much the receiver lets
-      the sender send beyond what it has read; a flow cannot exceed it per round-trip time. Default: 1.25 MB.
+      the sender send beyond what it has read; a flow cannot exceed it per round-trip time. quinn and noq
+      close a connection with more than 1024 gaps in its stream, which a window above what the path and its
+      queue hold permits. Default: 1.25 MB.
     - `send_window` (such as `"1500 B"`, `"64 kB"`, `"10 MB"`): Send window: how much the sender takes from
       its application beyond what is acknowledged. Default: eight times `receive_window`, from 10 MB to 1 GB.
     """

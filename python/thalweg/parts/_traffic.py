@@ -78,6 +78,7 @@ if TYPE_CHECKING:
         buffer: str | None
         buffer_at_top: str | None
         startup: str | None
+        abandon: bool | None
 
     class ObjectKeys(TypedDict, total=False):
         """Keys of `Object`."""
@@ -254,6 +255,9 @@ class App(Part):
       Default: 30 s, or `buffer` if that is longer.
     - `startup` (such as `"60 s"`, `"20 ms"`, `"500 us"`): player: playback starts, and resumes after a stall,
       when this much video is buffered. Default: `segment`.
+    - `abandon` (true or false): player: abandon the request for a segment that would take more than 1.8 times
+      its duration, for a lower quality of it (`AbandonRequestsRule` of dash.js). Default: true, over a QUIC
+      `stack` false.
     """
 
     KEYS: ClassVar = {
@@ -283,6 +287,7 @@ class App(Part):
         "buffer": ("str | None", "60 s"),
         "buffer_at_top": ("str | None", "60 s"),
         "startup": ("str | None", "60 s"),
+        "abandon": ("bool | None", ""),
     }
 
     def __init__(self, **keys: Unpack[AppKeys]) -> None:

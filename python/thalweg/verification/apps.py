@@ -118,6 +118,13 @@ def switches(record: Record) -> pl.DataFrame:
     return _segments(record).group_by("row", maintain_order=True).agg(value=changed.sum())
 
 
+@APPS.count()
+def abandoned(record: Record) -> pl.DataFrame:
+    """Requests for its segments that it abandoned, whether the segment was complete in the end or not."""
+    rows = record.exchanges.filter(pl.col("quality").is_not_null())
+    return rows.group_by(row="app").agg(value=pl.col("abandoned").sum())
+
+
 @APPS.number()
 def bitrate_bps(record: Record) -> pl.DataFrame:
     """Mean of the rates of the qualities of its segments."""
@@ -240,3 +247,4 @@ _exchange("duration_s", (pl.col("completed_ns") - pl.col("started_ns")) / NS, "T
 _exchange("bytes", pl.col("bytes"), "Payload of the answers.", count=True)
 _exchange("quality", pl.col("quality"), "Quality of the segment.", count=True)
 _exchange("buffer_s", pl.col("buffer_ns") / NS, "Video in the buffer when the segment had arrived.")
+_exchange("abandoned", pl.col("abandoned"), "Requests for the segment that were abandoned.", count=True)

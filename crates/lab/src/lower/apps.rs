@@ -62,6 +62,7 @@ fn config(table: &App) -> Config {
             buffer: *table.buffer.resolved(),
             buffer_at_top: *table.buffer_at_top.resolved(),
             startup: *table.startup.resolved(),
+            abandon: table.abandon.is_on(),
         }),
     }
 }

@@ -85,6 +85,7 @@ pub(super) fn apps(plan: &Plan, trace: &Trace) -> Table {
         .count_of_some("stalls", |row| row.played(|played| u64::from(played.stalls)))
         .number("stalled_s", |row| row.played(|played| played.stalled.as_secs_f64()))
         .count_of_some("switches", |row| row.played(|played| u64::from(played.switches)))
+        .count_of_some("abandoned", |row| row.played(|played| u64::from(played.abandoned)))
         .number("bitrate_bps", |row| {
             row.played(|played| {
                 (played.segments > 0).then(|| played.rate_sum_bps / f64::from(played.segments))
@@ -115,5 +116,6 @@ pub(super) fn exchanges(plan: &Plan, trace: &Trace) -> Table {
         .count("bytes", |row| row.2.bytes)
         .count_of_some("quality", |row| row.2.segment.map(|(quality, _)| u64::from(quality) + 1))
         .number("buffer_s", |row| row.2.segment.map(|(_, level)| level.as_secs_f64()))
+        .count_of_some("abandoned", |row| row.2.segment.map(|_| u64::from(row.2.abandoned)))
         .done()
 }

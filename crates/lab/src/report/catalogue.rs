@@ -332,6 +332,7 @@ pub const METRICS: &[Metric] = metrics! {
         "stalls" ["events"] at "player": "number of stalls: playback stopped because the buffer was empty", shown 1 "stalls" rank 5;
         "stalled_s" ["s" as "s"] at "player": "total duration of its stalls, an unfinished one included", shown 1 "stalled";
         "switches" ["events"] at "player": "number of changes of quality from one segment to the next", shown 1 "switches";
+        "abandoned" ["requests"] at "player": "number of requests that it abandoned for a lower quality of the same segment, because they would have taken too long", shown 1 "abandoned" unless_zero;
         "bitrate_bps" ["bps" as "Mbit/s"] at "player": "mean of the rates of the qualities of its segments", shown 1 "bit rate" rank 6;
         "qoe_bps" ["bps" as "Mbit/s"] at "player": "linear quality of experience per segment (Yin et al., SIGCOMM 2015, equation 5): (Σ rate − Σ |change of rate| − μ (stalled + start-up)) / segments, where μ is the highest rate per second. It is no standardised score such as ITU-T P.1203", shown 1 "QoE, linear";
     }
@@ -344,6 +345,7 @@ pub const METRICS: &[Metric] = metrics! {
         "bytes" ["bytes"] at "client": "payload that was requested";
         "quality" ["qualities"] at "player": "number of the quality of the segment, from 1, the lowest";
         "buffer_s" ["s"] at "player": "video in the buffer when the segment had arrived, itself included";
+        "abandoned" ["requests"] at "player": "number of requests for the segment that it abandoned, whose bytes are not among those of the exchange";
     }
     "series" {
         "time_s" ["s"] at "clock": "end of the interval, warm-up included";

@@ -51,6 +51,7 @@ const KEYS: &[(&str, &[AppWord])] = &[
     ("buffer", &[Player]),
     ("buffer_at_top", &[Player]),
     ("startup", &[Player]),
+    ("abandon", &[Player]),
 ];
 
 /// An application of an entry: its table with every key but its name, and the number of flows that the entry makes.
@@ -135,7 +136,7 @@ pub(super) fn app(
             App { sizes, ..filled }
         }
         Page => page(filled, written, setting, notes)?,
-        Player => player(filled, written, notes)?,
+        Player => player(filled, written, model.transport == Transport::Tcp, notes)?,
     };
     if notes.count() > before {
         return None;
@@ -348,7 +349,7 @@ fn median(weight: Bytes, number: u32, seed: u64) -> Vec<Object> {
 }
 
 /// A player with every key.
-fn player(filled: App, written: &At<Arc<App>>, notes: &mut Notes) -> Option<App> {
+fn player(filled: App, written: &At<Arc<App>>, over_tcp: bool, notes: &mut Notes) -> Option<App> {
     let rates = written.rates.required("rates", "a player", written.location, notes)?;
     if rates.value.is_empty() {
         notes
@@ -382,6 +383,11 @@ fn player(filled: App, written: &At<Arc<App>>, notes: &mut Notes) -> Option<App>
             .wrong(at.location, format!("`buffer_at_top` of {top} is below `buffer` of {buffer}"))
             .hint("lower one or raise the other");
     }
+    if let Some(abandon) = written.abandon.present().filter(|at| at.value && !over_tcp) {
+        notes
+            .wrong(abandon.location, "a player over a QUIC stack does not abandon requests")
+            .hint("leave `abandon` out, or write a `scheme` without `stack`, which is over TCP");
+    }
     let startup = written.startup.or(segment);
     if let Some(at) = written.startup.present()
         && startup > buffer
@@ -401,6 +407,7 @@ fn player(filled: App, written: &At<Arc<App>>, notes: &mut Notes) -> Option<App>
         buffer: filled.buffer.filled(buffer),
         buffer_at_top: filled.buffer_at_top.filled(top),
         startup: filled.startup.filled(startup),
+        abandon: filled.abandon.filled(over_tcp),
         ..filled
     })
 }

@@ -310,8 +310,20 @@ impl Hosts {
         receiver.map_or(0, |endpoint| self.totals_of(endpoint).delivered_bytes)
     }
 
-    /// Sets the delivered bytes at the receiver of a flow at which its application is notified.
+    /// Bytes that the sender of a flow did not send because their answer was abandoned. The receiver knows it from what
+    /// comes next.
+    fn skipped(&self, flow: FlowId) -> u64 {
+        self.meter(self.sender_of(flow)).map_or(0, |(meter, ..)| meter.count(contract::Count::Skipped))
+    }
+
+    /// Requested bytes of a flow that have been delivered, or are not sent.
+    pub(crate) fn answered(&self, flow: FlowId) -> u64 {
+        self.delivered(flow) + self.skipped(flow)
+    }
+
+    /// Sets the bytes of [`Hosts::answered`] at which the application of a flow's receiver is notified.
     pub(crate) fn set_news(&mut self, flow: FlowId, at: u64) {
+        let at = if at < u64::MAX { at.saturating_sub(self.skipped(flow)) } else { at };
         for receiver in self.receivers_of(flow) {
             let endpoint = self.receivers[receiver].endpoint;
             self.endpoint(endpoint).set_news(at);

@@ -81,7 +81,7 @@ impl World {
         }
         let (hosts, now) = (&self.hosts, self.now);
         if running.started {
-            let delivered = |connection: usize| hosts.delivered(spec.flows[connection]);
+            let delivered = |connection: usize| hosts.answered(spec.flows[connection]);
             running.app.on_timer(delivered, now);
         } else {
             running.started = true;
@@ -96,7 +96,7 @@ impl World {
     pub(super) fn on_news(&mut self, endpoint: EndpointId) {
         let Some((number, connection)) = self.apps.connection(endpoint) else { return };
         let spec = &self.blueprint.apps[number];
-        let delivered = self.hosts.delivered(spec.flows[connection]);
+        let delivered = self.hosts.answered(spec.flows[connection]);
         let app = &mut self.apps.list[number].app;
         if self.now >= spec.stop {
             app.stop();
@@ -115,7 +115,8 @@ impl World {
             let Some(receiver) = self.hosts.receivers_of(flow).next() else { continue };
             let endpoint = self.hosts.receiver(receiver).1;
             let request = |cx: &mut Cx<'_>| {
-                let (to, header) = (Destination::from(sender), Header::Request { total: request.total });
+                let Request { total, abandoned, .. } = request;
+                let (to, header) = (Destination::from(sender), Header::Request { total, abandoned });
                 cx.send(to, size, Ecn::NotCapable, header, Label::default());
             };
             let (state, machines) = self.hosts.running(endpoint);

@@ -2,7 +2,7 @@
 //! (BOLA), and both in turn, as in dash.js.
 //!
 //! Constants and decisions are from dash.js 5 (`src/core/Settings.js`, `src/streaming/rules/abr`,
-//! `src/streaming/controllers`). Not modelled: requests that are abandoned (`AbandonRequestsRule`),
+//! `src/streaming/controllers`), and so is what abandons a request (`AbandonRequestsRule`). Not modelled:
 //! `SwitchHistoryRule`, and replacement of segments that have arrived.
 
 use units::{Duration, Rate, Time, math};
@@ -34,6 +34,8 @@ pub(super) struct Chooser {
     /// Segments that have arrived.
     arrived: u32,
     quality: usize,
+    /// The quality does not rise before, since a request was abandoned.
+    low_until: Time,
 }
 
 /// Share of the measured throughput that is used [bandwidthSafetyFactor].
@@ -41,6 +43,10 @@ const SAFETY: f64 = 0.9;
 /// Share that is used where the buffer may run out, and the segments that this rule ignores [insufficientBufferRule].
 const LOW_SAFETY: f64 = 0.7;
 const LOW_IGNORES: u32 = 2;
+/// A request is abandoned if all its bytes would take longer than this many durations of the segment
+/// [abandonDurationMultiplier]; the quality then does not rise for a time [abandonLoadTimeout].
+const TOO_LONG: f64 = 1.8;
+const LOW_FOR: Duration = Duration::from_secs(10);
 
 impl Chooser {
     pub(super) fn new(rule: Rule, rates: &[Rate], segment: Duration, buffer: Duration, start: Rate) -> Self {
@@ -56,8 +62,33 @@ impl Chooser {
             uses_bola: rule == Rule::Bola,
             arrived: 0,
             quality,
+            low_until: Time::ZERO,
             rates,
         }
+    }
+
+    /// Whether a request of this quality and size is abandoned, of which `loaded` bytes have come at `rate_bps`, with
+    /// `level_s` seconds in the buffer: the quality to request instead [AbandonRequestsRule].
+    pub(super) fn abandon(
+        &mut self,
+        (quality, bytes): (usize, u64),
+        loaded: u64,
+        rate_bps: f64,
+        level_s: f64,
+        now: Time,
+    ) -> Option<usize> {
+        if level_s > self.buffer_s || bytes as f64 * 8.0 < TOO_LONG * self.segment_s * rate_bps {
+            return None;
+        }
+        let lower = highest(&self.rates, rate_bps);
+        let other = bytes as f64 * self.rates[lower] / self.rates[quality];
+        if bytes.saturating_sub(loaded) as f64 <= other {
+            return None;
+        }
+        self.quality = lower;
+        self.low_until = now + LOW_FOR;
+        self.bola.on_abandoned(&self.rates, lower, level_s);
+        Some(lower)
     }
 
     /// Takes a segment that has arrived: its bytes, and the time from the first byte to the last.
@@ -97,6 +128,9 @@ impl Chooser {
             // a segment that arrives before the buffer is empty                     [InsufficientBufferRule]
             let bound = measured * LOW_SAFETY * level_s / self.segment_s;
             quality = quality.min(highest(&self.rates, bound));
+        }
+        if now < self.low_until {
+            quality = quality.min(self.quality);
         }
         self.quality = quality;
         (quality, Duration::from_secs_f64(wait_s))
@@ -196,6 +230,13 @@ impl Bola {
             self.placeholder_s = self.placeholder_s.min(maximum_s);
         }
         self.arrived_at = Some(now);
+    }
+
+    /// [_onFragmentLoadingAbandoned]
+    fn on_abandoned(&mut self, rates: &[f64], quality: usize, level_s: f64) {
+        self.quality = quality;
+        let wanted_s = if quality > 0 { self.minimum(rates, quality) } else { MINIMUM_S };
+        self.placeholder_s = self.placeholder_s.min((wanted_s - level_s).max(0.0));
     }
 
     fn choose(

@@ -17,6 +17,9 @@ pub(super) struct Connection {
     first_byte_seen: bool,
     /// Items whose answers are not complete, with one past the last byte of each.
     pending: VecDeque<(u32, u64)>,
+    /// Bytes requested up to the end of the last answer that is abandoned. How much of it comes, the sender decides: the
+    /// rest counts as delivered.
+    abandoned: u64,
     retry: Option<Retry>,
 }
 
@@ -49,6 +52,26 @@ impl Connection {
         self.requested
     }
 
+    /// Abandons the answers that are not complete.
+    pub(super) fn abandon(&mut self) {
+        self.abandoned = self.requested;
+    }
+
+    /// Bytes requested up to the end of the last answer that is abandoned.
+    pub(super) const fn abandoned(&self) -> u64 {
+        self.abandoned
+    }
+
+    /// Whether an abandoned answer is still coming.
+    pub(super) const fn drains(&self) -> bool {
+        self.completed < self.abandoned
+    }
+
+    /// Bytes that have arrived of the answer under way.
+    pub(super) const fn loaded(&self, total: u64) -> u64 {
+        total.saturating_sub(self.completed)
+    }
+
     /// The next news, given that `total` bytes have been delivered.
     pub(super) fn advance(&mut self, total: u64) -> Option<Event> {
         if self.retry.is_some_and(|retry| total > retry.requested_before) {
@@ -77,7 +100,8 @@ impl Connection {
             return None;
         }
         // data of earlier answers show that the path works
-        let moves = delivered > retry.delivered;
+        // but what an abandoned answer brings does not show that the sender knows
+        let moves = delivered > retry.delivered && !self.drains();
         let timeout = if moves { INITIAL } else { (retry.timeout + retry.timeout).min(MAXIMUM) };
         self.retry = Some(Retry { at: now + timeout, timeout, delivered, ..retry });
         (!moves).then_some(self.requested)

@@ -42,6 +42,8 @@ pub struct Request {
     pub connection: usize,
     /// Bytes that the client has requested on it so far. A repeated request has the same number.
     pub total: u64,
+    /// Of these, the bytes up to the end of the last answer that it abandoned; zero for none.
+    pub abandoned: u64,
 }
 
 /// An exchange: a round of requests, the load of a page, or a segment of a video.
@@ -55,6 +57,8 @@ pub struct Exchange {
     pub bytes: u64,
     /// Of a segment: the number of its quality, from 0, and the level of the buffer when it had arrived.
     pub segment: Option<(u32, Duration)>,
+    /// Requests for it that were abandoned.
+    pub abandoned: u32,
 }
 
 /// A client with its connections.
@@ -63,7 +67,8 @@ pub struct Exchange {
 ///
 /// 1. [`App::start`] at its start. After it, and after every other input, drain [`App::take_requests`] and send the
 ///    requests.
-/// 2. [`App::on_delivered`] when the bytes delivered on a connection reach [`App::next_event_at`].
+/// 2. [`App::on_delivered`] when the bytes delivered on a connection reach [`App::next_event_at`]. Bytes of abandoned
+///    answers that the sender does not send count as delivered.
 /// 3. [`App::on_timer`] at or after [`App::wake`], with the bytes that have been delivered on each connection. An early
 ///    timer has no effect.
 /// 4. [`App::stop`]: exchanges in progress are completed, and no new one begins.
@@ -100,7 +105,11 @@ impl Shared {
     /// Requests `bytes` on a connection, at least one.
     fn request(&mut self, connection: usize, bytes: Bytes, item: u32, now: Time) {
         let total = self.connections[connection].request(bytes.as_u64().max(1), item, now);
-        self.requests.push(Request { connection, total });
+        self.requests.push(Request {
+            connection,
+            total,
+            abandoned: self.connections[connection].abandoned(),
+        });
     }
 }
 
@@ -140,10 +149,16 @@ impl App {
                 (Client::Page(state), Event::Complete(object)) => {
                     state.on_object(object, &mut self.shared, now);
                 }
-                (Client::Player(state), Event::Complete(_)) => state.on_segment(&mut self.shared, now),
+                (Client::Player(state), Event::Complete(request)) => {
+                    state.on_answer(request, &mut self.shared, now);
+                }
                 (Client::Player(state), Event::FirstByte) => state.on_first_byte(now),
                 (_, Event::FirstByte) => {}
             }
+        }
+        if let Client::Player(state) = &mut self.client {
+            let loaded = self.shared.connections[connection].loaded(total);
+            state.on_progress(loaded, &mut self.shared, now);
         }
     }
 
@@ -151,7 +166,8 @@ impl App {
     pub fn on_timer(&mut self, delivered: impl Fn(usize) -> u64, now: Time) {
         for (number, connection) in self.shared.connections.iter_mut().enumerate() {
             if let Some(total) = connection.retry(delivered(number), now) {
-                self.shared.requests.push(Request { connection: number, total });
+                let abandoned = connection.abandoned();
+                self.shared.requests.push(Request { connection: number, total, abandoned });
             }
         }
         match &mut self.client {
@@ -171,9 +187,16 @@ impl App {
         self.shared.connections.iter().map(Connection::wake).fold(own, Time::min)
     }
 
-    /// The number of delivered bytes on a connection at which the client is notified; [`u64::MAX`] for none.
+    /// The number of delivered bytes on a connection at which the client is notified; [`u64::MAX`] for none, 0 for every
+    /// delivery.
     pub fn next_event_at(&self, connection: usize) -> u64 {
-        self.shared.connections[connection].next_event_at()
+        let connection = &self.shared.connections[connection];
+        match &self.client {
+            // it is not known where an abandoned answer ends
+            _ if connection.drains() => 0,
+            Client::Player(state) if state.watches(&self.shared) => 0,
+            _ => connection.next_event_at(),
+        }
     }
 
     /// Takes the requests that are to be sent.

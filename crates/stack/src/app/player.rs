@@ -28,6 +28,8 @@ pub struct Player {
     pub buffer_at_top: Duration,
     /// Playback starts, and resumes after a stall, when this much video is in the buffer.
     pub startup: Duration,
+    /// Whether a request is abandoned that takes too long, for a lower quality of the same segment.
+    pub abandon: bool,
 }
 
 impl Default for Player {
@@ -44,6 +46,7 @@ impl Default for Player {
             buffer: Duration::from_secs(18),
             buffer_at_top: Duration::from_secs(30),
             startup: Duration::from_secs(4),
+            abandon: true,
         }
     }
 }
@@ -65,6 +68,8 @@ pub struct Playback {
     pub change_sum_bps: f64,
     /// Number of segments that arrived.
     pub segments: u32,
+    /// Number of requests that were abandoned.
+    pub abandoned: u32,
 }
 
 impl Playback {
@@ -74,6 +79,42 @@ impl Playback {
         let waited_s = (self.stalled + self.startup?).as_secs_f64();
         let sum = self.rate_sum_bps - self.change_sum_bps - mu_bps * waited_s;
         (self.segments > 0).then(|| sum / f64::from(self.segments))
+    }
+}
+
+/// How an answer comes: what a browser tells by progress events.
+#[derive(Clone, Copy, Debug)]
+struct Download {
+    /// The first event: when, and the bytes by then, which the request had to wait for.
+    first: (Time, u64),
+    last_at: Time,
+    events: u32,
+}
+
+/// Time between two progress events [XMLHttpRequest, handle response body: 50 ms].
+const PROGRESS: Duration = Duration::from_millis(50);
+/// Progress events, and time since the first, before a request is abandoned
+/// [minThroughputSamplesThreshold, minSegmentDownloadTimeThresholdInMs].
+const EVENTS: u32 = 6;
+const AT_LEAST: Duration = Duration::from_millis(500);
+
+impl Download {
+    const fn new(loaded: u64, now: Time) -> Self {
+        Self { first: (now, loaded), last_at: now, events: 1 }
+    }
+
+    /// Takes the bytes that have arrived. Returns their rate since the first event, in bit/s, at an event by which it is
+    /// known.
+    fn progress(&mut self, loaded: u64, now: Time) -> Option<f64> {
+        if now.saturating_since(self.last_at) < PROGRESS {
+            return None;
+        }
+        self.last_at = now;
+        self.events += 1;
+        let (first_at, before) = self.first;
+        let elapsed = now.saturating_since(first_at);
+        let known = self.events >= EVENTS && elapsed > AT_LEAST;
+        known.then(|| loaded.saturating_sub(before) as f64 * 8.0 / elapsed.as_secs_f64())
     }
 }
 
@@ -89,6 +130,10 @@ pub(super) struct State {
     waits_since: Time,
     /// The segment under way: quality, bytes, arrival of its first byte.
     current: (usize, u64, Time),
+    /// Number of the request for it.
+    request: u32,
+    /// How its answer comes; `None` if it is not watched: before the first byte, once it has replaced an abandoned one.
+    download: Option<Download>,
     /// Quality of the last segment that arrived.
     last: Option<usize>,
     next_at: Time,
@@ -107,6 +152,8 @@ impl State {
             playing: false,
             waits_since: Time::ZERO,
             current: (0, 0, Time::NEVER),
+            request: 0,
+            download: None,
             last: None,
             next_at: Time::NEVER,
             played: Playback::default(),
@@ -156,22 +203,67 @@ impl State {
             variation => log_normal(variation, &mut shared.random),
         };
         let bytes = (rate.as_bps_f64() * self.config.segment.as_secs_f64() / 8.0 * varied).max(1.0) as u64;
-        self.current = (quality, bytes, Time::NEVER);
-        self.chooser.on_request(now);
-        shared.request(0, Bytes::new(bytes), 0, now);
+        self.request(quality, bytes, shared, now);
         shared.exchanges.push(Exchange {
             started_at: now,
             completed_at: Time::NEVER,
             bytes,
             segment: Some((quality as u32, self.level)),
+            abandoned: 0,
         });
+    }
+
+    fn request(&mut self, quality: usize, bytes: u64, shared: &mut Shared, now: Time) {
+        self.current = (quality, bytes, Time::NEVER);
+        self.download = None;
+        self.request += 1;
+        self.chooser.on_request(now);
+        shared.request(0, Bytes::new(bytes), self.request, now);
     }
 
     pub(super) fn on_first_byte(&mut self, now: Time) {
         self.current.2 = now;
     }
 
-    pub(super) fn on_segment(&mut self, shared: &mut Shared, now: Time) {
+    /// Whether it is to be told of every delivery: a request can be abandoned, once per segment, and not at the lowest
+    /// quality.
+    pub(super) fn watches(&self, shared: &Shared) -> bool {
+        let once =
+            shared.exchanges.last().is_some_and(|one| one.completed_at == Time::NEVER && one.abandoned == 0);
+        self.config.abandon && self.current.0 > 0 && once
+    }
+
+    /// Takes how many bytes of the answer under way have arrived. Abandons the request if a lower quality is there sooner
+    /// [AbandonRequestsRule].
+    pub(super) fn on_progress(&mut self, loaded: u64, shared: &mut Shared, now: Time) {
+        if loaded == 0 || !self.watches(shared) {
+            return;
+        }
+        let download = self.download.get_or_insert_with(|| Download::new(loaded, now));
+        let (quality, bytes, _) = self.current;
+        let Some(rate) = download.progress(loaded, now) else { return };
+        self.advance(now);
+        let level_s = self.level.as_secs_f64();
+        let Some(lower) = self.chooser.abandon((quality, bytes), loaded, rate, level_s, now) else { return };
+        let ratio = self.config.rates[lower].as_bps_f64() / self.config.rates[quality].as_bps_f64();
+        let bytes = (bytes as f64 * ratio).max(1.0) as u64;
+        self.played.abandoned += 1;
+        shared.connections[0].abandon();
+        self.request(lower, bytes, shared, now);
+        if let Some(exchange) = shared.exchanges.last_mut() {
+            (exchange.bytes, exchange.segment) = (bytes, Some((lower as u32, self.level)));
+            exchange.abandoned += 1;
+        }
+    }
+
+    /// Takes the end of an answer; that of an abandoned one has no effect.
+    pub(super) fn on_answer(&mut self, request: u32, shared: &mut Shared, now: Time) {
+        if request == self.request {
+            self.on_segment(shared, now);
+        }
+    }
+
+    fn on_segment(&mut self, shared: &mut Shared, now: Time) {
         self.advance(now);
         let (quality, bytes, begun_at) = self.current;
         self.level += self.config.segment;

@@ -41,7 +41,13 @@ impl State {
             shared.request(connection, size, 0, now);
             bytes += size.as_u64();
         }
-        shared.exchanges.push(Exchange { started_at: now, completed_at: Time::NEVER, bytes, segment: None });
+        shared.exchanges.push(Exchange {
+            started_at: now,
+            completed_at: Time::NEVER,
+            bytes,
+            segment: None,
+            abandoned: 0,
+        });
     }
 
     pub(super) fn on_answer(&mut self, shared: &mut Shared, now: Time) {

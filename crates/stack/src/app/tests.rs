@@ -195,6 +195,71 @@ fn a_player_rises_and_pauses_at_a_full_buffer() {
     assert_eq!((playback.switches, playback.change_sum_bps), (1, 8000.0));
 }
 
+/// A segment of 4 s at 4 Mbit/s, 2 MB, comes with 600 kbit/s, 3750 B each 50 ms: 26.7 s, longer than 1.8 · 4 s. After 500
+/// ms it is abandoned for 1 Mbit/s, 500 kB, because 1.96 MB are left. The sender has sent 100 kB and skips the rest. For
+/// 10 s the quality does not rise, though the next segments come at 40 Mbit/s; then it does.
+#[test]
+fn a_player_abandons_a_request_that_takes_too_long() {
+    let config = Player {
+        rates: [1, 4].map(Rate::from_mbps).into(),
+        start: Rate::from_mbps(4),
+        buffer: Duration::from_secs(100),
+        ..Player::default()
+    };
+    let mut app = app(&Config::Player(config), 1);
+    app.start(at(0));
+    assert_eq!(requests(&mut app), [(0, 2_000_000)]);
+    for event in 0..11 {
+        app.on_delivered(0, 1000 + 3750 * event, at(100 + 50 * event));
+        assert_eq!((requests(&mut app), app.next_event_at(0)), (vec![], 0), "{event}");
+    }
+    app.on_delivered(0, 1000 + 3750 * 11, at(650));
+    let asked: Vec<_> = app.take_requests().collect();
+    assert_eq!(asked, [Request { connection: 0, total: 2_500_000, abandoned: 2_000_000 }]);
+    // what is under way of it comes, and is worth nothing; a request that got lost is repeated nevertheless
+    app.on_delivered(0, 50_000, at(800));
+    assert_eq!(app.wake(), at(1650));
+    app.on_timer(|_| 80_000, at(1650));
+    assert_eq!(requests(&mut app), [(0, 2_500_000)]);
+    assert_eq!(app.next_event_at(0), 0);
+    app.on_delivered(0, 2_000_000, at(1700));
+    assert_eq!(app.exchanges()[0].completed_at, Time::NEVER);
+    assert_eq!(app.next_event_at(0), 2_000_001, "the lowest quality is not abandoned");
+    let (mut total, mut now) = (2_000_000, 1800);
+    for segment in 0..9 {
+        app.on_delivered(0, total + 1, at(now));
+        app.on_delivered(0, total + 500_000, at(now + 100));
+        total += 500_000;
+        now += 1000;
+        // from 650 ms to 10 650 ms
+        assert_eq!(requests(&mut app), [(0, total + 500_000)], "{segment}");
+    }
+    app.on_delivered(0, total + 1, at(now));
+    app.on_delivered(0, total + 500_000, at(now + 100));
+    assert_eq!(requests(&mut app), [(0, total + 500_000 + 2_000_000)], "at {} ms", now + 100);
+    let first = app.exchanges()[0];
+    assert_eq!((first.started_at, first.completed_at, first.bytes), (at(0), at(1900), 500_000));
+    assert_eq!((first.abandoned, first.segment.map(|it| it.0)), (1, Some(0)));
+    assert_eq!(app.playback(at(now)).map(|it| it.abandoned), Some(1));
+}
+
+/// The same download is not abandoned where less is left than the lower quality has, or where the player never does.
+#[test]
+fn a_player_completes_a_request_that_is_worth_it() {
+    let slow = |abandon: bool, before: u64| {
+        let rates = [1, 4].map(Rate::from_mbps).into();
+        let config = Player { rates, start: Rate::from_mbps(4), abandon, ..Player::default() };
+        let mut app = app(&Config::Player(config), 1);
+        app.start(at(0));
+        requests(&mut app);
+        for event in 0..20 {
+            app.on_delivered(0, before + 3750 * event, at(100 + 50 * event));
+        }
+        requests(&mut app).len()
+    };
+    assert_eq!([slow(true, 1000), slow(true, 1_470_000), slow(false, 1000)], [1, 0, 0]);
+}
+
 /// Sums of (a + b)/2 · (p(b) − p(a)) by hand: 1 711 250 B, and 12 658 198.6 B.
 #[test]
 fn published_distributions_have_the_means_of_their_tables() {

@@ -75,7 +75,13 @@ impl State {
         let roots = (0..).zip(objects.iter()).filter(|(_, object)| object.after.is_empty());
         self.ready.extend(roots.map(|(number, object)| (now + object.delay, number)));
         let bytes = objects.iter().map(|object| object.size.as_u64()).sum();
-        shared.exchanges.push(Exchange { started_at: now, completed_at: Time::NEVER, bytes, segment: None });
+        shared.exchanges.push(Exchange {
+            started_at: now,
+            completed_at: Time::NEVER,
+            bytes,
+            segment: None,
+            abandoned: 0,
+        });
         self.request(shared, now);
     }
 

@@ -12,6 +12,8 @@ pub(super) struct AppData {
     pub(super) ready: u64,
     /// One past the last byte of the flow; [`u64::MAX`] for a flow without end.
     pub(super) last: u64,
+    /// Bytes of abandoned answers that are not sent: requests count them.
+    skipped: u64,
     /// With [`Demand::Limited`] only.
     production: Option<Box<Production>>,
 }
@@ -44,7 +46,7 @@ impl AppData {
         };
         let production =
             || Box::new(Production { next_at: Time::NEVER, rate, carry: Carry::default(), segment });
-        Self { ready, last, production: (rate != Rate::ZERO).then(production) }
+        Self { ready, last, skipped: 0, production: (rate != Rate::ZERO).then(production) }
     }
 
     /// Starts the application, which produces whole segments at its rate.
@@ -73,9 +75,25 @@ impl AppData {
         }
     }
 
-    /// Makes the first `total` bytes of the connection ready.
+    /// Bytes that the application of the receiver has requested.
+    pub(super) const fn requested(&self) -> u64 {
+        self.ready.saturating_add(self.skipped)
+    }
+
+    /// Makes the first `total` requested bytes ready.
     pub(super) fn request_up_to(&mut self, total: u64) {
-        self.request(Request::Send(Bytes::new(total.saturating_sub(self.ready))));
+        self.request(Request::Send(Bytes::new(total.saturating_sub(self.requested()))));
+    }
+
+    /// Of the first `abandoned` requested bytes, gives up those from `sent` on. Returns how many they are.
+    pub(super) fn abandon(&mut self, abandoned: u64, sent: u64) -> u64 {
+        let requested = self.requested().max(abandoned);
+        let more = abandoned.saturating_sub(sent.saturating_add(self.skipped));
+        if more > 0 {
+            self.skipped += more;
+            self.ready = requested - self.skipped;
+        }
+        more
     }
 
     /// Takes a request of the application.
@@ -91,6 +109,24 @@ impl AppData {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Of an answer of 1000 bytes, 300 have been sent when it is abandoned for one of 100: 400 bytes in all. A repeated
+    /// request changes nothing, nor does one that comes after everything has been sent.
+    #[test]
+    fn an_abandoned_answer_ends_where_it_has_been_sent() {
+        let mut app_data = AppData::new(Demand::Limited(Rate::ZERO), Bytes::new(100));
+        app_data.request_up_to(1000);
+        for _ in 0..2 {
+            assert!(matches!(app_data.abandon(1000, 300), 700 | 0));
+            app_data.request_up_to(1100);
+            assert_eq!((app_data.ready, app_data.requested()), (400, 1100));
+        }
+        assert_eq!(app_data.abandon(1100, 400), 0);
+        app_data.request_up_to(1200);
+        // the request that is abandoned never arrived
+        assert_eq!(app_data.abandon(1500, 450), 350);
+        assert_eq!((app_data.ready, app_data.requested()), (450, 1500));
+    }
 
     #[test]
     fn an_application_of_8_mbps_makes_a_segment_of_1000_bytes_each_millisecond() {

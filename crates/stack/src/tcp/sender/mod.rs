@@ -525,8 +525,13 @@ impl<C: CongestionControl> Sender<C> {
 
     /// Takes a request of the receiver's application, which may be repeated or late.
     #[cold]
-    fn on_request(&mut self, total: u64, cx: &mut Cx<'_>) {
-        if self.phase != Phase::Closed && total > self.app_data.ready {
+    fn on_request(&mut self, (total, abandoned): (u64, u64), cx: &mut Cx<'_>) {
+        if self.phase == Phase::Closed {
+            return;
+        }
+        let skipped = self.app_data.abandon(abandoned, self.seq.high.max(self.seq.next));
+        cx.count(Count::Skipped, skipped);
+        if total > self.app_data.requested() {
             self.on_write();
             self.app_data.request_up_to(total);
             self.on_app_data(cx);
@@ -565,7 +570,9 @@ impl<C: CongestionControl> Endpoint for Sender<C> {
             Input::Packet(packet @ Packet { header: Header::Tcp(header), .. }) => {
                 self.on_packet(header, packet, cx);
             }
-            Input::Packet(Packet { header: Header::Request { total }, .. }) => self.on_request(*total, cx),
+            Input::Packet(Packet { header: Header::Request { total, abandoned }, .. }) => {
+                self.on_request((*total, *abandoned), cx);
+            }
             Input::Packet(_) | Input::Mode(_) => {}
             Input::Start => self.start(cx),
             Input::Timer => self.on_timer(cx),
