@@ -200,8 +200,8 @@ impl<'a> Cx<'a> {
         self.meter.completed_at = self.meter.completed_at.min(self.now);
     }
 
-    /// Reports that the connection of the endpoint's flow has ended before its end, and why. If the sender reports it, the
-    /// driver ends the flow.
+    /// Reports that the connection of the endpoint's flow has ended before its end, and why. If the sender reports it,
+    /// the driver ends the flow.
     #[cold]
     pub fn lose_connection(&mut self, reason: String) {
         self.out.notes.lost.push(LostConnection { flow: self.flow, endpoint: self.me.endpoint, reason });

@@ -123,8 +123,8 @@ fn a_player_on_an_idle_wire_never_stalls() {
     assert!(value("exchanges").is_some_and(|n| n >= 30.0), "{:?}", value("exchanges"));
 }
 
-/// The rate falls from 20 Mbit/s to 600 kbit/s in the middle of a segment of 7.5 MB, which would take 99 s. Bytes that the
-/// server does not send for it are not delivered.
+/// The rate falls from 20 Mbit/s to 600 kbit/s in the middle of a segment of 7.5 MB, which would take 99 s. Bytes that
+/// the server does not send for it are not delivered.
 #[test]
 fn a_player_abandons_a_segment_that_would_take_too_long() {
     let text = |more: &str| {

@@ -1,5 +1,5 @@
-//! A stream whose packets overtake is not a stream that loses: every scheme for streams, groups and named data keeps half
-//! of its throughput or more, and its queue drops hardly more than in order, or the reason is listed.
+//! A stream whose packets overtake is not a stream that loses: every scheme for streams, groups and named data keeps
+//! half of its throughput or more, and its queue drops hardly more than in order, or the reason is listed.
 
 mod common;
 

@@ -1,6 +1,6 @@
 //! SCReAM: encoding of the messages in labels of four words. Invalid messages are refused. A report has what RFC 8888
-//! reports of 64 packets: which arrived, and with which mark; of the newest also its arrival time. Packets further behind
-//! it come in reports of their own. The encoding is ours.
+//! reports of 64 packets: which arrived, and with which mark; of the newest also its arrival time. Packets further
+//! behind it come in reports of their own. The encoding is ours.
 
 use contract::Label;
 use units::Time;

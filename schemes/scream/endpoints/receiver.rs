@@ -54,8 +54,8 @@ impl Receiver {
         self.unreported.push(data.seq);
     }
 
-    /// Sends a report about the newest packet, after those about packets since the last report that it does not contain:
-    /// a report block of RFC 8888 would have all of them.
+    /// Sends a report about the newest packet, after those about packets since the last report that it does not
+    /// contain: a report block of RFC 8888 would have all of them.
     fn send(&mut self, cx: &mut ReceiverCx<'_, '_>) {
         if let Some(newest) = self.newest {
             let report = |highest: u64, after_gap: bool| {
@@ -82,8 +82,8 @@ impl Receiver {
 struct Arrivals([(u64, u64); WORDS]);
 
 const WORDS: usize = 16;
-/// Packets behind the newest one that still count as arrived when they come. At 150 Mbit/s, 50 ms are as many packets of
-/// 1000 bytes.
+/// Packets behind the newest one that still count as arrived when they come. At 150 Mbit/s, 50 ms are as many packets
+/// of 1000 bytes.
 pub(super) const KEPT: u64 = 64 * (WORDS as u64 - 1);
 
 impl Arrivals {

@@ -95,8 +95,8 @@ tables! {
         buffer_at_top: Duration where within("10 ms", "100000 s"),
         /// player: playback starts, and resumes after a stall, when this much video is buffered. Default: `segment`.
         startup: Duration where within("0 s", "100000 s"),
-        /// player: abandon the request for a segment that would take more than 1.8 times its duration, for a lower quality of it
-        /// (`AbandonRequestsRule` of dash.js). Default: true, over a QUIC `stack` false.
+        /// player: abandon the request for a segment that would take more than 1.8 times its duration, for a lower
+        /// quality of it (`AbandonRequestsRule` of dash.js). Default: true, over a QUIC `stack` false.
         abandon: bool,
     }
 

@@ -11,8 +11,8 @@ use crate::topology::{Paths, PortIndex};
 /// Gaps in a stream with which quinn and noq close the connection (MAX_CHUNKS in connection/assembler.rs).
 const GAPS: u64 = 1024;
 
-/// Reports receive windows that let a flow fill the queue of its path, where the packets that this drops are so many that
-/// the receiver closes the connection.
+/// Reports receive windows that let a flow fill the queue of its path, where the packets that this drops are so many
+/// that the receiver closes the connection.
 pub(super) fn build(pass: &WarningPass<'_>, notes: &mut Notes) {
     let mut paths = Paths::new(pass.net, pass.blueprint.metric, &pass.blueprint.routes);
     for table in pass.file.flows.items() {

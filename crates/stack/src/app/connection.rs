@@ -17,8 +17,8 @@ pub(super) struct Connection {
     first_byte_seen: bool,
     /// Items whose answers are not complete, with one past the last byte of each.
     pending: VecDeque<(u32, u64)>,
-    /// Bytes requested up to the end of the last answer that is abandoned. How much of it comes, the sender decides: the
-    /// rest counts as delivered.
+    /// Bytes requested up to the end of the last answer that is abandoned. How much of it comes, the sender decides:
+    /// the rest counts as delivered.
     abandoned: u64,
     retry: Option<Retry>,
 }

@@ -187,8 +187,8 @@ impl App {
         self.shared.connections.iter().map(Connection::wake).fold(own, Time::min)
     }
 
-    /// The number of delivered bytes on a connection at which the client is notified; [`u64::MAX`] for none, 0 for every
-    /// delivery.
+    /// The number of delivered bytes on a connection at which the client is notified; [`u64::MAX`] for none, 0 for
+    /// every delivery.
     pub fn next_event_at(&self, connection: usize) -> u64 {
         let connection = &self.shared.connections[connection];
         match &self.client {

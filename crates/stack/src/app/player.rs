@@ -103,8 +103,8 @@ impl Download {
         Self { first: (now, loaded), last_at: now, events: 1 }
     }
 
-    /// Takes the bytes that have arrived. Returns their rate since the first event, in bit/s, at an event by which it is
-    /// known.
+    /// Takes the bytes that have arrived. Returns their rate since the first event, in bit/s, at an event by which it
+    /// is known.
     fn progress(&mut self, loaded: u64, now: Time) -> Option<f64> {
         if now.saturating_since(self.last_at) < PROGRESS {
             return None;
@@ -233,8 +233,8 @@ impl State {
         self.config.abandon && self.current.0 > 0 && once
     }
 
-    /// Takes how many bytes of the answer under way have arrived. Abandons the request if a lower quality is there sooner
-    /// [AbandonRequestsRule].
+    /// Takes how many bytes of the answer under way have arrived. Abandons the request if a lower quality is there
+    /// sooner [AbandonRequestsRule].
     pub(super) fn on_progress(&mut self, loaded: u64, shared: &mut Shared, now: Time) {
         if loaded == 0 || !self.watches(shared) {
             return;
@@ -256,7 +256,7 @@ impl State {
         }
     }
 
-    /// Takes the end of an answer; that of an abandoned one has no effect.
+    /// Takes the end of an answer; the end of an abandoned one has no effect.
     pub(super) fn on_answer(&mut self, request: u32, shared: &mut Shared, now: Time) {
         if request == self.request {
             self.on_segment(shared, now);

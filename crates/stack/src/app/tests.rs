@@ -195,9 +195,9 @@ fn a_player_rises_and_pauses_at_a_full_buffer() {
     assert_eq!((playback.switches, playback.change_sum_bps), (1, 8000.0));
 }
 
-/// A segment of 4 s at 4 Mbit/s, 2 MB, comes with 600 kbit/s, 3750 B each 50 ms: 26.7 s, longer than 1.8 · 4 s. After 500
-/// ms it is abandoned for 1 Mbit/s, 500 kB, because 1.96 MB are left. The sender has sent 100 kB and skips the rest. For
-/// 10 s the quality does not rise, though the next segments come at 40 Mbit/s; then it does.
+/// A segment of 4 s at 4 Mbit/s, 2 MB, comes with 600 kbit/s, 3750 B each 50 ms: 26.7 s, longer than 1.8 · 4 s. After
+/// 500 ms it is abandoned for 1 Mbit/s, 500 kB, because 1.96 MB are left. The sender has sent 100 kB and skips the
+/// rest. For 10 s the quality does not rise, though the next segments come at 40 Mbit/s; then it does.
 #[test]
 fn a_player_abandons_a_request_that_takes_too_long() {
     let config = Player {
@@ -243,7 +243,7 @@ fn a_player_abandons_a_request_that_takes_too_long() {
     assert_eq!(app.playback(at(now)).map(|it| it.abandoned), Some(1));
 }
 
-/// The same download is not abandoned where less is left than the lower quality has, or where the player never does.
+/// A slow download is not abandoned where less is left than the lower quality has, or where the player never does.
 #[test]
 fn a_player_completes_a_request_that_is_worth_it() {
     let slow = |abandon: bool, before: u64| {

@@ -207,8 +207,8 @@ fn rate_schemes_complete_an_upload_and_lose_little() {
     }
 }
 
-/// Slow start overflows a queue of 1000 packets behind 4167 on the way: more than 1024 gaps in the stream, with which the
-/// receiver closes the connection. Both ends say why, and the flow ends; it can start again.
+/// Slow start overflows a queue of 1000 packets behind 4167 on the way: more than 1024 gaps in the stream, with which
+/// the receiver closes the connection. Both ends say why, and the flow ends; it can start again.
 #[test]
 fn a_connection_that_is_lost_ends_its_flow_with_a_reason() {
     let mut net = net(3);
