@@ -345,7 +345,7 @@ pub const METRICS: &[Metric] = metrics! {
         "bytes" ["bytes"] at "client": "payload that was requested";
         "quality" ["qualities"] at "player": "number of the quality of the segment, from 1, the lowest";
         "buffer_s" ["s"] at "player": "video in the buffer when the segment had arrived, itself included";
-        "abandoned" ["requests"] at "player": "number of requests for the segment that it abandoned, whose bytes are not among those of the exchange";
+        "abandoned" ["requests"] at "player": "number of requests for the segment that it abandoned; their bytes do not count";
     }
     "series" {
         "time_s" ["s"] at "clock": "end of the interval, warm-up included";
