@@ -29,6 +29,11 @@ def test_every_printed_heading_is_explained(table, key, heading, capsys) -> None
         assert found & {key, f"{key}_bps", f"{key}_s"}, f"{heading}: {found}"
 
 
+@pytest.mark.parametrize("heading", sorted({heading for _, _, heading in HEADINGS if " " in heading}))
+def test_a_heading_of_several_words_needs_no_quotes(heading, capsys) -> None:
+    assert asked(capsys, "metrics", *heading.split()) == asked(capsys, "metrics", heading)
+
+
 def test_every_printed_column_is_a_column_of_its_table() -> None:
     known = {(row["table"], row["name"]) for row in catalogue.metrics()}
     for table, key, heading in HEADINGS:

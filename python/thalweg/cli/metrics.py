@@ -10,14 +10,14 @@ from .output import CommandError, nearest, print_table, show_json
 Rows = list[dict[str, Any]]
 
 
-def metrics(name: str | None = None, /, *, json: bool = False) -> int:
+def metrics(*name: str, json: bool = False) -> int:
     """Show what the columns and keys of a result mean: unit, definition, and where it is measured.
 
     Parameters
     ----------
     name
         Show this table, column, series or key only, such as `flows`, `throughput_bps` or `flows.short.fct_p95`; or what a
-        printed heading means, such as `"one-way delay"`, or a fact of a page, such as `"fullest link"`.
+        printed heading means, such as `one-way delay`, or a fact of a page, such as `fullest link`. Several words are one name.
     json
         Print one JSON object.
     """
@@ -25,8 +25,8 @@ def metrics(name: str | None = None, /, *, json: bool = False) -> int:
     from ..catalogue import series as all_series
 
     columns, series = all_metrics(), all_series()
-    if name is not None:
-        columns, series = _find(name, columns, series)
+    if name:
+        columns, series = _find(" ".join(name), columns, series)
     if json:
         show_json({"metrics": columns, "series": series})
         return 0
