@@ -455,6 +455,13 @@ class Result:
         """Recorded values over time, one per row."""
         return self.frame("series")
 
+    @cached_property
+    def drawn_series(self) -> polars.DataFrame:
+        """The series as figures show them: null where a value is the state of a flow that is over, such as its window."""
+        from ._drawn_series import drawn_series
+
+        return drawn_series(self)
+
     @property
     def events(self) -> polars.DataFrame:
         """Reports of endpoints, in order of time."""
@@ -583,7 +590,7 @@ class Result:
 
         self.check_series(series)
         figure = plots.series(
-            self.series,
+            self.drawn_series,
             series,
             subjects,
             colours=self.colours,

@@ -129,9 +129,24 @@ def charts_of(seen: Seen, name: str) -> list[Seen]:
     return [chart for chart in seen["drawn"] if chart["name"] == name]
 
 
+STATES = {"window", "srtt", "rtt", "ssthresh", "in_flight", "allowed_rate", "waiting"}
+"""Series of what a sender has in mind, of those that are recorded here; the others are zero when it has stopped."""
+
+
+def end_of(run: tw.Result, subject: str) -> float:
+    """When a flow has stopped or is complete."""
+    flow = subject.removeprefix("flow.")
+    [completed] = run.flows.filter(flow=flow)["completed_s"]
+    [stop] = [one.get("stop", "never") for one in run.plan["flows"] if one["name"] == flow]
+    ends = [float(stop.removesuffix(" s"))] if stop != "never" else []
+    return min([math.inf, *ends, *([] if completed is None else [completed])])
+
+
 def points_of(run: tw.Result, series: str, subject: str) -> list[tuple[float, float]]:
-    """The recorded points of a line, in the unit of its axis."""
+    """The recorded points of a line, in the unit of its axis: of a sender's state those until its end."""
     rows = run.series.filter((pl.col("series") == series) & (pl.col("subject") == subject)).sort("time_s")
+    if series in STATES:
+        rows = rows.filter(pl.col("time_s") <= end_of(run, subject))
     rows = rows.drop_nulls("value").filter(pl.col("value").is_not_nan())
     factor = plots.unit_of(series)[1]
     return [(time, value * factor) for time, value in rows.select("time_s", "value").iter_rows()]
@@ -139,7 +154,7 @@ def points_of(run: tw.Result, series: str, subject: str) -> list[tuple[float, fl
 
 def expected_lines(run: tw.Result, series: str) -> dict[str, list[tuple[float, float]]]:
     """The lines that a chart of a series must show: of each subject whose mean is not near zero."""
-    subjects = run.series.filter(pl.col("series") == series)["subject"].unique().to_list()
+    subjects = run.series.filter(pl.col("series") == series)["subject"].unique(maintain_order=True).to_list()
     points = {subject: points_of(run, series, subject) for subject in subjects}
     means = {
         subject: math.fsum(abs(value) for _, value in listed) / len(listed)
@@ -147,6 +162,9 @@ def expected_lines(run: tw.Result, series: str) -> dict[str, list[tuple[float, f
         if listed
     }
     highest = max(means.values(), default=0.0)
+    if highest == 0:
+        # the first in the order of the scenario stands for all
+        means = dict(list(means.items())[:1])
     return {subject: points[subject] for subject, mean in means.items() if mean >= 0.01 * highest}
 
 

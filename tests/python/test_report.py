@@ -822,6 +822,28 @@ def test_flows_that_get_nothing_are_hidden_only_if_they_are_many() -> None:
     assert plots.quiet_subjects({}) == set()
 
 
+def test_one_line_stands_for_many_that_are_zero_all_the_time(tmp_path: Path) -> None:
+    assert plots.quiet_subjects(dict.fromkeys(["link.a", "link.b", "link.c"], 0.0)) == {"link.b", "link.c"}
+    assert plots.quiet_subjects({"flow.a": 0.0}) == set()
+    scenario = tw.Scenario(
+        duration="3 s",
+        topology=tw.Dumbbell(bottleneck=tw.Link(rate="10 Mbit/s", delay="10 ms")),
+        flows=[tw.Flow(name="a", source={"kind": "constant", "rate": "1 Mbit/s"})],
+        record=tw.Record(series=["drops", "utilisation"]),
+    )
+    scenario.run(out=tmp_path / "run")
+    text = report.write(tmp_path / "run").read_text(encoding="utf-8")
+    [drops, utilisation] = re.findall(r"<strong>(?:Drops|Utilisation)</strong>.*", text)
+    assert "All of them are zero all the time." in drops
+    assert "zero" not in utilisation
+    found = re.search(r'<script type="application/json" id="thalweg-charts">(.*?)</script>', text, re.DOTALL)
+    assert found
+    charts = {chart["name"]: chart["subjects"] for chart in json.loads(found[1])["charts"]}
+    assert [subject["quiet"] for subject in charts["drops"]] == [False, *[True] * 5]
+    shown = [subject["label"] for subject in charts["utilisation"] if not subject["quiet"]]
+    assert shown == ["bottleneck"]
+
+
 @pytest.mark.parametrize(
     ("key", "expected", "shown"),
     [

@@ -17,7 +17,8 @@ def metrics(*name: str, json: bool = False) -> int:
     ----------
     name
         Show this table, column, series or key only, such as `flows`, `throughput_bps` or `flows.short.fct_p95`; or what a
-        printed heading means, such as `one-way delay`, or a fact of a page, such as `fullest link`. Several words are one name.
+        printed heading means, such as `one-way delay`, or a fact of a page, such as `fullest link`. Several words are one
+        name.
     json
         Print one JSON object.
     """

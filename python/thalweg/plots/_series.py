@@ -67,10 +67,13 @@ def quiet_subjects(means: Mapping[str, float]) -> set[str]:
     """The subjects that a chart hides at first: those whose mean magnitude is near zero beside the largest.
 
     A flow that starves is a result: flows and their receivers are hidden only if there are more than `MAX_FLOWS` of them.
+    Where all are zero the first one is shown for all.
     """
-    limit = NEAR_ZERO * max(means.values(), default=0.0)
+    highest = max(means.values(), default=0.0)
     flows = {subject for subject in means if subject.startswith(("flow.", "receiver."))}
-    low = {subject for subject, mean in means.items() if mean < limit}
+    low = {subject for subject, mean in means.items() if mean < NEAR_ZERO * highest}
+    if highest == 0.0:
+        low = set(list(means)[1:])
     return low - flows if len(flows) <= MAX_FLOWS else low
 
 
@@ -114,7 +117,7 @@ def series(
     look = look or styles.page()
     unit, factor = unit_of(name)
     title = title or series_title(name)
-    means = rows.group_by("subject").agg(pl.col("value").abs().mean())
+    means = rows.group_by("subject", maintain_order=True).agg(pl.col("value").abs().mean())
     known = dict(means.filter(pl.col("value").is_not_nan()).iter_rows())
     drawn = means.filter(pl.col("subject").is_in(known.keys() - quiet_subjects(known)))
     highest = set(drawn.sort("value", "subject", descending=[True, False])["subject"].head(limit))

@@ -133,7 +133,7 @@ def _overlaid(
     ]
     keys = [f"{runs[line.run][0]}/{line.subject}" for line in listed]
     rows = pl.concat(
-        run.series.filter(pl.col("series") == name).select(
+        run.drawn_series.filter(pl.col("series") == name).select(
             "time_s", pl.format(f"{number}/{{}}", "subject").alias("subject"), "value"
         )
         for number, (_, run) in enumerate(runs)
@@ -495,7 +495,7 @@ def _wide(run: Result, name: str) -> polars.DataFrame:
     """
     import polars as pl
 
-    rows = run.series.filter(pl.col("series") == name)
+    rows = run.drawn_series.filter(pl.col("series") == name)
     wide = rows.pivot("subject", index="time_s", values="value").sort("time_s")
     order = rows["subject"].unique(maintain_order=True).to_list()
     return wide.select("time_s", *order).select(pl.all().cast(pl.Float64).fill_null(float("nan")))

@@ -457,8 +457,9 @@ def _series(run: Result) -> list[Content]:
     listed = []
     for name in sorted(run.series["series"].unique()):
         title = run.title_of(name)
-        chart = plots.series(run.series, name, colours=run.colours, marks=event_times, title=title)
-        there = run.series.filter(run.series["series"] == name)["subject"].unique().to_list()
+        chart = plots.series(run.drawn_series, name, colours=run.colours, marks=event_times, title=title)
+        rows = run.series.filter(run.series["series"] == name)
+        there = rows["subject"].unique().to_list()
         meaning = _meaning(name, there)
         listed.append(
             {
@@ -467,6 +468,7 @@ def _series(run: Result) -> list[Content]:
                 "drawing": plots.svg(chart, name),
                 "subjects": len(there),
                 "meaning": meaning if meaning.lower() != title.lower() else "",
+                "zero": len(there) > 1 and bool((rows["value"].drop_nans() == 0).all()),
                 "beside": _beside(run) if name == "drops" else "",
             }
         )

@@ -235,7 +235,7 @@ def lines(runs: Sequence[Named], series: str) -> list[RunLine]:
 
     means: list[dict[str, float]] = []
     for _, run in runs:
-        rows = run.series.filter((pl.col("series") == series) & pl.col("value").is_not_nan())
+        rows = run.drawn_series.filter((pl.col("series") == series) & pl.col("value").is_not_nan())
         found = rows.group_by("subject", maintain_order=True).agg(pl.col("value").abs().mean())
         means.append(dict(found.drop_nulls().iter_rows()))
     order = list(dict.fromkeys(subject for table in means for subject in table))
@@ -320,7 +320,7 @@ def overlay(runs: Sequence[Named], series: str) -> Figure:
         for line in lines(runs, series):
             if not line.shown:
                 continue
-            rows = runs[line.run][1].series.filter(
+            rows = runs[line.run][1].drawn_series.filter(
                 (pl.col("series") == series) & (pl.col("subject") == line.subject)
             )
             axes.plot(
