@@ -1,7 +1,7 @@
 """The series of a run as figures show them: a flow's window or smoothed round-trip time ends when the flow does.
 
-A sender that has stopped keeps its state, which the simulator samples until the end of the run. In a figure such a line says that
-the flow still has a window. `series.parquet` and CSV have every sample.
+A sender that has stopped keeps its state, which the simulator samples until the end of the run. In a figure such a line says
+that the flow still has a window. `series.parquet` and CSV have every sample.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ def drawn_series(run: Result) -> polars.DataFrame:
     """
     import polars as pl
 
-    states = [row["name"] for row in series() if row["subject"] == "flow" and row["offered_by"] != OF_INTERVALS]
+    states = [
+        row["name"] for row in series() if row["subject"] == "flow" and row["offered_by"] != OF_INTERVALS
+    ]
     schema = {"subject": pl.String, "begin": pl.Float64, "end": pl.Float64}
     idle = pl.DataFrame(list(_idle(run)), schema=schema, orient="row")
     rows = run.series.with_row_index("row")

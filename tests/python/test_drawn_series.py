@@ -103,9 +103,13 @@ def test_charts_pictures_and_comparisons_end_the_lines(run: tw.Result, tmp_path)
 
 
 def test_a_series_whose_flows_end_before_the_first_sample_keeps_its_values() -> None:
-    text = SCENARIO.replace('every = "500 ms"', 'every = "5 s"').replace('["window", "srtt", ', '["ssthresh", ')
+    text = SCENARIO.replace('every = "500 ms"', 'every = "5 s"').replace(
+        '["window", "srtt", ', '["ssthresh", '
+    )
     first = text.index('[[flows]]\nname = "pair"')
-    run = tw.Scenario.from_toml(text[:first] + text[text.index("[record]") :].replace('"allowed_rate", ', "")).run()
+    run = tw.Scenario.from_toml(
+        text[:first] + text[text.index("[record]") :].replace('"allowed_rate", ', "")
+    ).run()
     assert run.drawn_series.equals(run.series)
     assert run.series.filter(pl.col("series") == "ssthresh").height
 

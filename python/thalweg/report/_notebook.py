@@ -75,7 +75,9 @@ def of_run(run: Result) -> str:
     if recorded:
         name = "rate" if "rate" in recorded else recorded[0]
         title = run.title_of(name)
-        figure = plots.series(run.drawn_series, name, colours=run.colours, marks=event_marks(run.plan), title=title)
+        figure = plots.series(
+            run.drawn_series, name, colours=run.colours, marks=event_marks(run.plan), title=title
+        )
         height = run.series.filter(run.series["series"] == name).height
         drawn = plots.svg(figure, name) if height <= MAX_POINTS else _pixels(figure, title)
         others = [other for other in recorded if other != name]
