@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -478,7 +479,9 @@ def test_a_finding_is_a_short_scenario_that_meets_its_expectation(tmp_path: Path
     result = tw.load(files["scenario"]).run()
     assert result.expect.height == 1
     assert result.passed
-    assert "<svg" in files["figure"].read_text("utf-8")
+    # the legend names what each flow runs
+    figure = files["figure"].read_text("utf-8")
+    assert {"own (bbr)", "rival (cubic)"} <= set(re.findall(r"<!-- (.*?) -->", figure))
 
 
 def test_a_panic_is_a_failure_of_its_own() -> None:

@@ -228,7 +228,7 @@ class Finding:
             series = self.wanted.series
             if series not in set(self.result.series["series"]):
                 series = str(self.wanted.record["series"][0])
-            drawn = self.result.plot(series)
+            drawn = self.result.plot(series, labels=_schemes_of_lines(self.result, series))
             drawn.suptitle(self.title, x=0.01, ha="left", fontweight="bold")
             drawn.savefig(files["figure"])
         return files
@@ -251,6 +251,16 @@ class Finding:
     def lines(self) -> int:
         """Lines of the scenario without comments."""
         return sum(1 for line in self.toml.splitlines() if not line.startswith("#"))
+
+
+def _schemes_of_lines(result: Result, series: str) -> dict[str, str]:
+    """Labels of the lines of a series that name the scheme of their flow: `rival.1 (cubic)`."""
+    from ..plots import subject_name
+
+    schemes = dict(zip(result.flows["flow"], result.flows["scheme"], strict=True))
+    subjects = result.series.filter(result.series["series"] == series)["subject"].unique()
+    flows = {subject: subject_name(subject).partition("@")[0] for subject in subjects}
+    return {subject: f"{flow} ({schemes[flow]})" for subject, flow in flows.items() if schemes.get(flow)}
 
 
 def _holds(result: Result, key: str, relation: str) -> bool:
