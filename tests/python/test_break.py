@@ -481,7 +481,7 @@ def test_a_finding_is_a_short_scenario_that_meets_its_expectation(tmp_path: Path
     assert result.passed
     # the legend names what each flow runs
     figure = files["figure"].read_text("utf-8")
-    assert {"own (bbr)", "rival (cubic)"} <= set(re.findall(r"<!-- (.*?) -->", figure))
+    assert {"own (bbr)", "rival (cubic)"} <= set(re.findall(r">([^<>]+)</text>", figure))
 
 
 def test_a_panic_is_a_failure_of_its_own() -> None:

@@ -30,6 +30,7 @@ from thalweg.report._page import (
     numeric_columns,
     part,
     template_macro,
+    with_units_kept,
 )
 from thalweg.report._run import lead
 from thalweg.report._width import NAMES, divided, width_of
@@ -157,7 +158,7 @@ def reproduction() -> Any:
 
 def test_the_page_of_a_paper_shows_every_claim_with_its_verdict(reproduction: Any, tmp_path: Path) -> None:
     save_reproduction(reproduction, tmp_path)
-    page = write(tmp_path).read_text(encoding="utf-8")
+    page = write(tmp_path).read_text(encoding="utf-8").replace("\u00a0", " ")
     tags = Tags(page)
     assert {"S-01", "S-02", "S-03", "S-04", "figure-8", "table-1", "method"} <= set(tags.ids)
     assert len(re.findall(r'<tr data-verdict="not reproduced"', page)) == 1
@@ -235,6 +236,15 @@ def test_a_page_loads_nothing_from_the_network_and_its_links_have_targets(
     assert not re.findall(r'(?:src|href|@import|url\()\s*=?\s*["\']?(?:https?:)?//', page)
 
 
+def test_buttons_say_which_rows_the_bar_leaves_out(reproduction: Any, tmp_path: Path) -> None:
+    record = reproduction.as_dict()
+    record["claims"].append(claim(5, "reproduced", standing="phase-dependent"))
+    reproduction.as_dict = lambda: record
+    save_reproduction(reproduction, tmp_path)
+    page = write(tmp_path).read_text(encoding="utf-8")
+    assert "among them are 1 fitted and 1 phase-dependent, which the bar above does not count" in page
+
+
 def test_the_same_reproduction_gives_the_same_page(reproduction: Any, tmp_path: Path) -> None:
     pages = []
     for name in ("one", "two"):
@@ -279,7 +289,12 @@ def test_the_page_of_all_papers_has_cards_and_ratios_and_leads_to_claims_and_fig
             assert page.count(line) == (verdict in {"partly", "not reproduced"}), (paper, verdict)
     # a dot for each ratio of an independent or fitted row: 1.25 in both papers, and what `claim` gives the others
     ratios = [value for row in marked["claims"] for value in row["ratios"].values() if value]
-    assert page.count("<circle") == 2 * len(ratios)
+    pictures = re.findall(r'<svg class="(broad|narrow)" viewBox="(\S+) \S+ (\S+) \S+"(.*?)</svg>', page, re.DOTALL)
+    assert [name for name, *_ in pictures] == ["broad", "narrow"]
+    for name, left, width, drawn in pictures:
+        assert drawn.count("<circle") == 2 * len(ratios)
+        assert all(float(left) < float(x) < float(left) + float(width) for x in re.findall(r'cx="([^"]+)"', drawn))
+        assert name == "broad" or float(width) < 340, "it has the width of a phone"
     assert {"mca/report.html#figure-8", "srmcc/report.html#figure-8"} <= set(tags.addresses)
     assert "mca/report.html#figure-9" not in tags.addresses, "it has no values of the paper"
 
@@ -694,7 +709,7 @@ def test_metrics_that_a_sweep_does_not_change_are_said_once(small: Path, tmp_pat
     page = write(tmp_path / "swept").read_text(encoding="utf-8")
     line = re.search(r"<p>(The same at all points: .*?)</p>", page)
     assert line is not None
-    assert "link.bottleneck.utilisation 100 %" in re.sub("<.*?>", "", line[1])
+    assert "link.bottleneck.utilisation 100\u00a0%" in re.sub("<.*?>", "", line[1])
     assert 'id="thalweg-grids"' not in page
     assert 'id="grid-' not in page
 
@@ -962,3 +977,34 @@ def test_that_queues_were_full_is_said_once_in_a_table_of_links() -> None:
     result = tw.Scenario.from_toml(NO_ROUTE.partition("[[events]]")[0].replace(", loss = 0.002", "")).run()
     assert result.links["drops_queue_full"].sum() > 0
     assert [heading for _, heading in table_rows(result.links, "links")[0] if "drops" in heading] == ["drops"]
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("<p>received over 25 s after</p>", "<p>received over 25~s after</p>"),
+        ("<td>−5.4 ± 2.7 %</td>", "<td>−5.4 ± 2.7~%</td>"),
+        ("<p>1.5 Mbit/s, limit ≥ 0.99</p>", "<p>1.5~Mbit/s, limit ≥~0.99</p>"),
+        ("<p>3 seeds, 4 settings, 2 bits</p>", "<p>3 seeds, 4 settings, 2 bits</p>"),
+        ('<a title="5 s">5</a> s <b>5</b> ms', '<a title="5 s">5</a> s <b>5</b> ms'),
+        ("<code>at = 5 s</code> 5 s", "<code>at = 5 s</code> 5~s"),
+        ("<script>5 s</script><svg><text>5 s</text></svg>", "<script>5 s</script><svg><text>5 s</text></svg>"),
+    ],
+)
+def test_a_number_and_its_unit_stay_in_one_line(text: str, kept: str) -> None:
+    assert with_units_kept(text) == kept.replace("~", "\u00a0")
+
+
+def test_the_completion_of_one_transfer_has_no_percentile(tmp_path: Path) -> None:
+    for count, words in ((1, "the one transfer"), (2, "mean of 2 of 2; p95 ")):
+        scenario = tw.Scenario(
+            duration="5 s",
+            topology=tw.Dumbbell(bottleneck=tw.Link(rate="10 Mbit/s", delay="10 ms")),
+            flows=[tw.Flow(name="a", scheme="reno", size="100 kB", count=count)],
+        )
+        scenario.run(out=tmp_path / f"run{count}")
+        page = report.write(tmp_path / f"run{count}").read_text(encoding="utf-8")
+        fact = page[page.index("<dt>completion time") :]
+        fact = fact[: fact.index("</dd>")]
+        assert words in fact
+        assert ("p95" in fact) == (count > 1)

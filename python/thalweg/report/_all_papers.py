@@ -29,8 +29,14 @@ PAGE_OF_ALL = "papers.html"
 SPAN = 4.0
 """The picture of ratios goes from a quarter to four times the printed value; what is beyond lies at its edge."""
 
-WIDTH, ROW, DOT = 720.0, 74.0, 4.2
-"""Size of the picture of ratios: its width, the minimum height of a paper, the radius of a dot."""
+ROW, DOT = 74.0, 4.2
+"""Minimum height of a paper in the picture of ratios, and the radius of a dot."""
+
+PICTURES = {
+    "broad": (720.0, 0.0, (0.25, 0.5, 0.8, 1.0, 1.25, 2.0, 4.0)),
+    "narrow": (300.0, 18.0, (0.25, 0.5, 1.0, 2.0, 4.0)),
+}
+"""Pictures of ratios: width, height above the dots of a paper, ticks. The narrow one, for a phone, has names above the dots."""
 
 
 def save(papers: Sequence[str], folder: Path) -> None:
@@ -54,7 +60,7 @@ def page(folder: Path) -> str:
         papers=papers,
         counts=counts,
         quick=any(paper["quick"] for paper in papers),
-        ratios=_ratios(papers),
+        ratios={name: _ratios(papers, *shape) for name, shape in PICTURES.items()},
     )
 
 
@@ -97,13 +103,15 @@ def _lead(papers: Sequence[dict[str, Any]], counts: dict[str, int]) -> str:
     )
 
 
-def _ratios(papers: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
+def _ratios(
+    papers: Sequence[dict[str, Any]], width: float, above: float, ticks: Sequence[float]
+) -> dict[str, Any] | None:
     """Places of the dots in a picture of measured over printed values, a row a paper; None where nothing is printed."""
     rows: list[dict[str, Any]] = []
     height = 0.0
     for paper in papers:
         dots = [
-            {"claim": claim, "quantity": quantity, "ratio": ratio, "x": _place(ratio), "y": 0.0}
+            {"claim": claim, "quantity": quantity, "ratio": ratio, "x": _place(ratio, width), "y": 0.0}
             for claim in paper["claims"]
             if claim["evidence"] in _paper.RESULTS
             for quantity, ratio in claim["ratios"].items()
@@ -111,18 +119,17 @@ def _ratios(papers: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
         ]
         if dots:
             half = max(ROW / 2, _spread(dots) + 2 * DOT)
-            rows.append({"paper": paper, "dots": dots, "middle": height + half})
-            height += 2 * half
+            rows.append({"paper": paper, "dots": dots, "top": height, "middle": height + above + half})
+            height += above + 2 * half
     if not rows:
         return None
-    ticks = [(_place(ratio), f"{ratio:g}") for ratio in (0.25, 0.5, 0.8, 1.0, 1.25, 2.0, 4.0)]
     return {
         "rows": rows,
-        "ticks": ticks,
-        "width": WIDTH,
+        "ticks": [(_place(ratio, width), f"{ratio:g}") for ratio in ticks],
+        "width": width,
         "height": height,
         "radius": DOT,
-        "band": (_place(0.9), _place(1.1)),
+        "band": (_place(0.9, width), _place(1.1, width)),
         "count": sum(len(row["dots"]) for row in rows),
         "near": sum(0.9 <= dot["ratio"] <= 1.1 for row in rows for dot in row["dots"]),
         "near_but": sum(
@@ -133,11 +140,11 @@ def _ratios(papers: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
     }
 
 
-def _place(ratio: float) -> float:
+def _place(ratio: float, width: float) -> float:
     """Horizontal place of a ratio; logarithmic."""
     within = min(max(ratio, 1 / SPAN), SPAN)
     margin = 2 * DOT
-    return margin + (WIDTH - 2 * margin) * (math.log(within) / math.log(SPAN) + 1) / 2
+    return margin + (width - 2 * margin) * (math.log(within) / math.log(SPAN) + 1) / 2
 
 
 def _spread(dots: list[dict[str, Any]]) -> float:

@@ -95,7 +95,7 @@ def render(template: str, title: str, **content: Any) -> str:
     from .. import __version__
 
     contents = Contents()
-    return (
+    text = (
         _templates()
         .get_template(template)
         .render(
@@ -106,6 +106,17 @@ def render(template: str, title: str, **content: Any) -> str:
             subsection=contents.subsection,
         )
     )
+    return with_units_kept(text)
+
+
+_APART = r"<(script|style|title|pre|code|svg)\b.*?</\2>|<[^>]*>"
+_UNIT = r"(?:%|(?:[kMGT]?bit(?:/s)?|[kMGT]?B|[mnuµ]?s|min|h|[kMG]?Hz)\b)"
+_PLACE = re.compile(rf"({_APART})|(?<=\d) (?={_UNIT})|(?<=[≤≥]) (?=[+−\d])", re.DOTALL)
+
+
+def with_units_kept(page: str) -> str:
+    """The page with spaces that are not broken between a number and its unit, and after a relation, in its text."""
+    return _PLACE.sub(lambda place: place[1] or "\u00a0", page)
 
 
 def part(name: str, *arguments: Any, **named: Any) -> str:

@@ -234,7 +234,11 @@ def overview(run: Result) -> list[tuple[str, str, str]]:
         (
             f"completion time, {group['group']}",
             f"{number(group['fct'])} s",
-            f"mean of {group['completions']} of {group['count']}; p95 {number(group['fct_p95'])} s",
+            f"mean of {group['completions']} of {group['count']}; p95 {number(group['fct_p95'])} s"
+            if group["completions"] > 1
+            else "the one transfer"
+            if group["count"] == 1
+            else f"one of {group['count']} transfers",
         )
         for group in run.groups.to_dicts()
         if group.get("completions")
