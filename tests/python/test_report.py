@@ -289,11 +289,15 @@ def test_the_page_of_all_papers_has_cards_and_ratios_and_leads_to_claims_and_fig
             assert page.count(line) == (verdict in {"partly", "not reproduced"}), (paper, verdict)
     # a dot for each ratio of an independent or fitted row: 1.25 in both papers, and what `claim` gives the others
     ratios = [value for row in marked["claims"] for value in row["ratios"].values() if value]
-    pictures = re.findall(r'<svg class="(broad|narrow)" viewBox="(\S+) \S+ (\S+) \S+"(.*?)</svg>', page, re.DOTALL)
+    pictures = re.findall(
+        r'<svg class="(broad|narrow)" viewBox="(\S+) \S+ (\S+) \S+"(.*?)</svg>', page, re.DOTALL
+    )
     assert [name for name, *_ in pictures] == ["broad", "narrow"]
     for name, left, width, drawn in pictures:
         assert drawn.count("<circle") == 2 * len(ratios)
-        assert all(float(left) < float(x) < float(left) + float(width) for x in re.findall(r'cx="([^"]+)"', drawn))
+        assert all(
+            float(left) < float(x) < float(left) + float(width) for x in re.findall(r'cx="([^"]+)"', drawn)
+        )
         assert name == "broad" or float(width) < 340, "it has the width of a phone"
     assert {"mca/report.html#figure-8", "srmcc/report.html#figure-8"} <= set(tags.addresses)
     assert "mca/report.html#figure-9" not in tags.addresses, "it has no values of the paper"
@@ -988,7 +992,10 @@ def test_that_queues_were_full_is_said_once_in_a_table_of_links() -> None:
         ("<p>3 seeds, 4 settings, 2 bits</p>", "<p>3 seeds, 4 settings, 2 bits</p>"),
         ('<a title="5 s">5</a> s <b>5</b> ms', '<a title="5 s">5</a> s <b>5</b> ms'),
         ("<code>at = 5 s</code> 5 s", "<code>at = 5 s</code> 5~s"),
-        ("<script>5 s</script><svg><text>5 s</text></svg>", "<script>5 s</script><svg><text>5 s</text></svg>"),
+        (
+            "<script>5 s</script><svg><text>5 s</text></svg>",
+            "<script>5 s</script><svg><text>5 s</text></svg>",
+        ),
     ],
 )
 def test_a_number_and_its_unit_stay_in_one_line(text: str, kept: str) -> None:
@@ -1008,3 +1015,28 @@ def test_the_completion_of_one_transfer_has_no_percentile(tmp_path: Path) -> Non
         fact = fact[: fact.index("</dd>")]
         assert words in fact
         assert ("p95" in fact) == (count > 1)
+
+
+def test_a_wide_table_of_a_sweep_has_what_fits_and_the_rest_folded(tmp_path: Path) -> None:
+    flows = "".join(f'[[flows]]\nname = "flow{number}"\nscheme = "reno"\n' for number in range(7))
+    expected = "".join(f'"flow.flow{number}.{word}" = ">= 0"\n' for number in range(6, -1, -1) for word in ("drops", "marks"))
+    file = tmp_path / "many.toml"
+    file.write_text(
+        'duration = "3 s"\n[topology]\nkind = "dumbbell"\nbottleneck = { rate = "10 Mbit/s", delay = "10 ms" }\n'
+        f"{flows}[expect]\n{expected}[sweep]\n"
+        '"topology.bottleneck.buffer" = ["20 packets", "60 packets"]\n',
+        encoding="utf-8",
+    )
+    assert call(["run", str(file), "--runs", "3", "--out", str(tmp_path / "swept"), "--jobs", "1"]) == 0
+    page = write(tmp_path / "swept").read_text(encoding="utf-8")
+    section = page[page.index("Means over seeds</h2>") :]
+    section = re.sub(r"<(?!/?t[hr]\b)[^>]*>", "", section[: section.index("Every metric of every point")])
+    first, _, more = section.partition("more column")
+    headings = [re.findall(r"<th[^>]*>([^<]*)</th>", part) for part in (first, more)]
+    key = "topology.bottleneck.buffer"
+    assert [listed[0] for listed in headings] == [key, key], "the key is in both"
+    columns = {re.sub(r" \(.*", "", heading) for listed in headings for heading in listed} - {key, "seeds"}
+    record = json.loads((tmp_path / "swept" / "sweep.json").read_text(encoding="utf-8"))
+    assert columns == set(record["metrics"])
+    assert len(headings[1]) > 2
+    assert headings[0][1].startswith("flow.flow6.drops"), "what is expected comes first"

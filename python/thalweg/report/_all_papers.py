@@ -36,7 +36,7 @@ PICTURES = {
     "broad": (720.0, 0.0, (0.25, 0.5, 0.8, 1.0, 1.25, 2.0, 4.0)),
     "narrow": (300.0, 18.0, (0.25, 0.5, 1.0, 2.0, 4.0)),
 }
-"""Pictures of ratios: width, height above the dots of a paper, ticks. On a phone the names of papers are above their dots."""
+"""Pictures of ratios: width, height above the dots of a paper, ticks. On a phone, names of papers are above their dots."""
 
 
 def save(papers: Sequence[str], folder: Path) -> None:

@@ -111,7 +111,7 @@ def render(template: str, title: str, **content: Any) -> str:
 
 _APART = r"<(script|style|title|pre|code|svg)\b.*?</\2>|<[^>]*>"
 _UNIT = r"(?:%|(?:[kMGT]?bit(?:/s)?|[kMGT]?B|[mnuµ]?s|min|h|[kMG]?Hz)\b)"
-_PLACE = re.compile(rf"({_APART})|(?<=\d) (?={_UNIT})|(?<=[≤≥]) (?=[+−\d])", re.DOTALL)
+_PLACE = re.compile(rf"({_APART})|(?<=\d) (?={_UNIT})|(?:(?<=[≤≥])|(?<=&[gl]t;=)) (?=[+−\d])", re.DOTALL)
 
 
 def with_units_kept(page: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .. import plots
 from .._points import cells_of, group_by_point, notes
@@ -13,6 +13,7 @@ from . import _charts, _panels, transfer_times
 from . import runs_scatter as scatter
 from ._page import render
 from ._topology import time_text
+from ._width import divided
 from .numbers import number
 from .sweep_index import FILE as FILE
 from .sweep_index import read
@@ -127,8 +128,7 @@ def page(folder: Path) -> str:
         intervals=has_intervals(rows),
         means=any(row["n"] > 1 for row in rows),
         keys=keys,
-        columns=columns,
-        rows=listed,
+        results=_results(columns, listed, keys),
         pictures=[
             (metric, plots.svg(plots.grid(rows, keys, metric, axis_label(metric)), metric))
             for metric in drawn
@@ -153,6 +153,12 @@ def page(folder: Path) -> str:
             ("trace_hash", "trace hash"),
         ],
     )
+
+
+def _results(columns: list[tuple[str, str]], rows: list[Row], keys: Sequence[str]) -> dict[str, Any]:
+    """The table of means: the columns that fit, and those that are for those who ask."""
+    first, more = divided(columns, rows, [key for key, _ in columns], keys)
+    return {"first": first, "more": more, "others": len(columns) - len(first), "rows": rows}
 
 
 def _lead(points: int, keys: Sequence[str], runs: int) -> str:
