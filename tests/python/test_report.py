@@ -1019,7 +1019,8 @@ def test_the_completion_of_one_transfer_has_no_percentile(tmp_path: Path) -> Non
 
 def test_a_wide_table_of_a_sweep_has_what_fits_and_the_rest_folded(tmp_path: Path) -> None:
     flows = "".join(f'[[flows]]\nname = "flow{number}"\nscheme = "reno"\n' for number in range(7))
-    expected = "".join(f'"flow.flow{number}.{word}" = ">= 0"\n' for number in range(6, -1, -1) for word in ("drops", "marks"))
+    keys = [f"flow.flow{number}.{word}" for number in range(6, -1, -1) for word in ("drops", "marks")]
+    expected = "".join(f'"{key}" = ">= 0"\n' for key in keys)
     file = tmp_path / "many.toml"
     file.write_text(
         'duration = "3 s"\n[topology]\nkind = "dumbbell"\nbottleneck = { rate = "10 Mbit/s", delay = "10 ms" }\n'
