@@ -115,11 +115,14 @@ export function quantile(sorted: Float64Array, share: number): number {
   return sorted[Math.min(Math.max(Math.ceil(share * sorted.length) - 1, 0), sorted.length - 1)]!;
 }
 
-/** The `count` lines with the largest mean magnitudes, in their order; missing values do not count. */
-export function largest(lines: readonly Line[], count: number): readonly Line[] {
+/**
+ * The `count` lines with the largest mean magnitudes, in their order; missing values do not count. Those that were listed
+ * `before` stay, so that a legend does not change while a run grows.
+ */
+export function largest(lines: readonly Line[], count: number, before: ReadonlySet<string> = new Set()): readonly Line[] {
   if (lines.length <= count) return lines;
-  const means = new Map(lines.map((line) => [line, magnitude(line.values)]));
-  const kept = new Set([...lines].sort((one, other) => means.get(other)! - means.get(one)!).slice(0, count));
+  const means = new Map(lines.map((line) => [line, before.has(line.key) ? Infinity : magnitude(line.values)]));
+  const kept = new Set([...lines].sort((one, other) => (means.get(other) === means.get(one) ? 0 : means.get(other)! - means.get(one)!)).slice(0, count));
   return lines.filter((line) => kept.has(line));
 }
 

@@ -85,3 +85,19 @@ test("the largest lines are listed in their order, wherever they are", () => {
   expect(keys).toEqual(["l3", "l4", "l5", "l6", "l7", "l8", "l9", "l10", "l11", "l12", "l13", "l14"]);
   expect(largest(lines.slice(0, 12), 12).map((line) => line.key)).toContain("l2");
 });
+
+test("what a legend listed stays while the lines grow", () => {
+  const grown = (step: number) => Array.from({ length: 20 }, (_, at) => ({ key: `l${at}`, label: "", colour: "", dash: [], values: column(1 + ((at * 7 + step * 5) % 20)) }));
+  let before: ReadonlySet<string> = new Set();
+  const seen = [0, 1, 2, 3].map((step) => {
+    const keys = largest(grown(step), 12, before).map((line) => line.key);
+    before = new Set(keys);
+    return keys;
+  });
+  expect(seen[0]).toHaveLength(12);
+  for (const keys of seen) expect(keys).toEqual(seen[0]);
+  expect(largest(grown(1), 12).map((line) => line.key)).not.toEqual(seen[0]);
+  // a line that is gone leaves its place to another
+  const without = grown(3).filter((line) => line.key !== seen[0]![0]);
+  expect(largest(without, 12, before)).toHaveLength(12);
+});
