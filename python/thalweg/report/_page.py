@@ -166,8 +166,8 @@ def prose(text: str) -> Markup:
     return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
 
 
-SHORT = 14
-"""Names of at most this length have no place for a break: `cubic.1` stays in one line."""
+SHORT = 10
+"""Names of at most this length have no place for a break: `cubic.1` stays in one line, `flows.goodput` need not."""
 
 
 def breakable(text: str) -> Markup:
