@@ -1041,3 +1041,16 @@ def test_a_wide_table_of_a_sweep_has_what_fits_and_the_rest_folded(tmp_path: Pat
     assert columns == set(record["metrics"])
     assert len(headings[1]) > 2
     assert headings[0][1].startswith("flow.flow6.drops"), "what is expected comes first"
+
+
+def test_an_entry_of_a_list_has_one_key_however_it_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "one.toml"
+    file.write_text(SEEDED, encoding="utf-8")
+    runs = []
+    for key, scheme in (("flows.0.scheme", "reno"), ("flows.0.scheme", "cubic"), ("flows.a.scheme", "bbr")):
+        folder = tmp_path / scheme
+        assert call(["run", str(file), "--set", f"{key}={scheme}", "--out", str(folder), "--json"]) == 0
+        runs.append((scheme, tw.Result.load(folder)))
+    for one, two in ((0, 1), (0, 2), (1, 2)):
+        [words] = differences([runs[one], runs[two]])
+        assert words.endswith(f" in flows.a.scheme ({runs[two][0]}, not {runs[one][0]})"), words

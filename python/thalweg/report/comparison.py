@@ -118,16 +118,44 @@ def _described(runs: Sequence[Result]) -> list[str]:
 def _written_differences(one: Result, other: Result) -> list[str]:
     """Dotted keys that the scenarios, as written, or what overrides them set differently."""
     (text, keys), (other_text, other_keys) = _scenario(one), _scenario(other)
-    changed = {key for key in [*keys, *other_keys] if keys.get(key) != other_keys.get(key)}
+    # an override can name an entry of a list by its place, `flows.0.scheme`
+    overridden, other_overridden = _by_name(keys, text), _by_name(other_keys, other_text)
+    changed = {
+        key for key in [*overridden, *other_overridden] if overridden.get(key) != other_overridden.get(key)
+    }
     return [
         *sorted(changed),
         *(key for key in _changed(text, other_text) if key != "title" and key not in changed),
     ]
 
 
+def _by_name(keys: Mapping[str, Any], text: Mapping[str, Any]) -> dict[str, Any]:
+    """Dotted keys with the names of the entries that they name by place: `flows.reno.scheme`."""
+    found = {}
+    for key, value in keys.items():
+        words: list[str] = []
+        at: Any = text
+        for word in key.split("."):
+            of_list = isinstance(at, list)
+            at = _entry(at, word)
+            words.append(str(at["name"]) if of_list and isinstance(at, dict) and "name" in at else word)
+        found[".".join(words)] = value
+    return found
+
+
+def _entry(at: Any, word: str) -> Any:
+    """What a word of a dotted key names; None if there is nothing of this name or at this place."""
+    if isinstance(at, dict):
+        return at.get(word)
+    if isinstance(at, list) and word.isdecimal() and int(word) < len(at):
+        return at[int(word)]
+    return None
+
+
 def _written(run: Result, key: str) -> str | None:
     """The value of a dotted key as it is written; tables with names are these. None if it is a default."""
     text, keys = _scenario(run)
+    keys = _by_name(keys, text)
     if key in keys:
         return value_text(keys[key])
     value: Any = text
