@@ -274,7 +274,7 @@ def _marked(result: Result, frame: polars.DataFrame) -> polars.DataFrame:
     """A table of flows or receivers with the column `READ`."""
     import polars
 
-    flows = result.flows
+    flows = result.frame("flows")
     if base_value(result.plan.get("warmup", "0 s")) == 0 or "transport" not in flows.columns:
         return frame.with_columns(polars.lit(value=False).alias(READ))
     if "emulation" in result.record:
@@ -347,7 +347,7 @@ def _capacity(result: Result) -> Iterator[Violation]:
     """Utilisation is at most 1, except for two bytes of rounding for packets in transmission at either end."""
     import polars
 
-    links, measured = result.links, result.get("run.measured")
+    links, measured = result.frame("links"), result.get("run.measured")
     # the links of an emulation follow the clock of the host, which can be late and catch up
     if links.is_empty() or not measured or "emulation" in result.record:
         return
@@ -378,7 +378,7 @@ def _little(result: Result) -> Iterator[Violation]:
     """Little's law at every queue: mean number that waits = rate of departures × mean wait."""
     import polars
 
-    links, measured = result.links, result.get("run.measured")
+    links, measured = result.frame("links"), result.get("run.measured")
     if links.is_empty() or not measured or "queue_s" not in links.columns:
         return
     expected = polars.col("queue_s") * polars.col("sent_packets") / measured
@@ -391,7 +391,7 @@ def _little(result: Result) -> Iterator[Violation]:
 
 def _sums(result: Result) -> Iterator[Violation]:
     """The values of all flows, and of each group, are sums over their flows."""
-    flows = result.flows
+    flows = result.frame("flows")
     if flows.is_empty() or "active_throughput_bps" not in flows.columns:
         return
     groups = flows["group"].unique(maintain_order=True).to_list()[:MAX_GROUPS]
@@ -417,10 +417,10 @@ def _access(result: Result) -> Iterator[Violation]:
     """What arrives at a host is at most what its links carried, and what was in flight when the warm-up ended."""
     import polars
 
-    receivers, links = result.receivers, result.links
+    receivers, links = result.frame("receivers"), result.frame("links")
     if receivers.is_empty() or links.is_empty() or "emulation" in result.record:
         return
-    senders = set(result.flows["from"].to_list())
+    senders = set(result.frame("flows")["from"].to_list())
     arrived = (
         receivers.filter(~polars.col("node").is_in(list(senders)))
         .group_by("node", maintain_order=True)
@@ -447,7 +447,7 @@ def _access(result: Result) -> Iterator[Violation]:
 
 def _drops_of_flows(result: Result) -> Iterator[Violation]:
     """What flows lost at links is what the links dropped; messages of nodes, which belong to no flow, come on top."""
-    flows, links = result.flows, result.links
+    flows, links = result.frame("flows"), result.frame("links")
     if flows.is_empty() or links.is_empty() or "emulation" in result.record:
         return
     nodes = result.nodes
@@ -466,7 +466,7 @@ def _offers(result: Result) -> Iterator[Violation]:
     """What a host with one link offers to it is what its senders sent, and what its receivers answered besides."""
     import polars
 
-    flows, links = result.flows, result.links
+    flows, links = result.frame("flows"), result.frame("links")
     needed = {"sent_packets", "drops_no_route"} <= set(flows.columns) and "offered_packets" in links.columns
     # a route of an event can send packets of others through a host
     if any("route" in event for event in result.plan.get("events", [])):
@@ -485,7 +485,8 @@ def _offers(result: Result) -> Iterator[Violation]:
     sent = flows.group_by("from").agg(
         polars.col("sent_packets").sum().alias("sent"), polars.col("drops_no_route").sum().alias("unrouted")
     )
-    answering = set(result.receivers["node"].to_list()) if not result.receivers.is_empty() else set()
+    receivers = result.frame("receivers")
+    answering = set(receivers["node"].to_list()) if not receivers.is_empty() else set()
     rows = single.join(sent, on="from", how="inner", maintain_order="left")
     for row in rows.rows(named=True):
         low = row["sent"] - row["unrouted"]
@@ -505,7 +506,7 @@ def _arrivals(result: Result) -> Iterator[Violation]:
     """Sent = arrived + dropped + in flight, which is not negative: of flows to one receiver, without a warm-up."""
     import polars
 
-    flows, plan = result.flows, result.plan
+    flows, plan = result.frame("flows"), result.plan
     needed = {"sent_packets", "arrived_packets", "data_drops", "transport", "receivers"}
     if flows.is_empty() or not needed <= set(flows.columns) or "emulation" in result.record:
         return

@@ -122,6 +122,7 @@ class Result:
         self._source = source
         self._texts = texts
         self._frames: dict[str, polars.DataFrame] = {}
+        self._orders: dict[str, list[str]] = {}
         self._unchecked = isinstance(source, _native.Run)
 
     @classmethod
@@ -369,20 +370,12 @@ class Result:
 
     def _by_use(self, name: str) -> polars.DataFrame:
         """A table with the columns that are printed first, and those without values last."""
-        import polars
-
-        from .report.columns import columns_shown
+        from .report.columns import order_by_use
 
         frame = self.frame(name)
-        printed = [one.key for full in (False, True) for one in columns_shown(frame, name, full=full)]
-        names = list(dict.fromkeys([*printed, *frame.columns]))
-
-        def has_values(one: str) -> bool:
-            known = frame[one].drop_nulls()
-            return not known.is_empty() and (known.dtype != polars.String or bool((known != "").any()))
-
-        empty = [one for one in names if frame.height > 0 and not has_values(one)]
-        return frame.select([*(one for one in names if one not in empty), *empty])
+        if name not in self._orders:
+            self._orders[name] = order_by_use(frame, name)
+        return frame.select(self._orders[name])
 
     def to_pandas(self, table: str = "flows") -> Any:
         """A table as a pandas DataFrame, with columns as in `flows`; counts that were not measured become floats."""

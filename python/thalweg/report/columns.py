@@ -215,6 +215,18 @@ def columns_shown(frame: polars.DataFrame, table: str, *, full: bool = True) -> 
     ]
 
 
+def order_by_use(frame: polars.DataFrame, table: str) -> list[str]:
+    """All columns of a table: those that are printed first, then those for `--full`, and those without values last."""
+    printed = sorted(columns_shown(frame, table), key=lambda column: column.in_full)
+    names = list(dict.fromkeys([*(column.key for column in printed), *frame.columns]))
+    return sorted(names, key=lambda name: frame.height > 0 and not _has_values(frame[name]))
+
+
+def _has_values(column: polars.Series) -> bool:
+    is_text = str(column.dtype) == "String"
+    return column.null_count() < column.len() and (not is_text or bool((column != "").any()))
+
+
 def table_rows(
     frame: polars.DataFrame, table: str, *, full: bool = True
 ) -> tuple[list[tuple[str, str]], list[dict[str, Any]]]:
@@ -288,8 +300,8 @@ def _with_interval(name: str, mean: Any, low: Any, high: Any, number: Callable[[
 
 def _has_information(frame: polars.DataFrame, shown: Column) -> bool:
     name = shown.key
-    column = frame[name].drop_nulls()
-    if column.is_empty():
+    column = frame[name]
+    if column.null_count() == column.len():
         return False
     if name == "drops_queue_full" and "drops" in frame.columns:
         # that queues were full is what the drops of a link say

@@ -48,7 +48,9 @@ def of_sweep(done: SweepResult) -> dict[str, list[Point]]:
     found: dict[str, dict[tuple[str, ...], list[list[float]]]] = {}
     for run in done.runs:
         values = tuple(value_text(run.values[key]) for key in several)
-        for (group,), part in run.result.flows.drop_nulls("fct_s").group_by("group", maintain_order=True):
+        for (group,), part in (
+            run.result.frame("flows").drop_nulls("fct_s").group_by("group", maintain_order=True)
+        ):
             if part.height >= MIN_SAMPLES:
                 times = found.setdefault(str(group), {}).setdefault(values, [])
                 times.append(sorted(part["fct_s"].to_list()))
