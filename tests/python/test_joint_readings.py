@@ -147,8 +147,7 @@ CLAIMS = (
 BEST = {"buffer": "30", "delay": "6-ms", "packet": "500"}
 
 
-@pytest.mark.parametrize("jobs", [1, 3])
-@pytest.mark.parametrize("seed", [1, 2, 7])
+@pytest.mark.parametrize(("seed", "jobs"), [(1, 1), (2, 3), (7, 3)])
 def test_a_search_finds_the_optimum_that_takes_two_changes_at_once(seed, jobs, tmp_path):
     # one start, so that it is the pairs that find it and no random combination
     found = paper(*CLAIMS[:5]).search_readings(seed=seed, jobs=jobs, starts=1, out=tmp_path)
