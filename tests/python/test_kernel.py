@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +14,8 @@ from thalweg_papers import _runner
 from thalweg_papers._base import Samples, Scale
 from thalweg_papers.kernel import STUDY, experiments, figures, flow_monitor, guest, links, ns3, scenarios
 from thalweg_papers.kernel.keys import Key
+
+VERIFICATION = Path(__file__).resolve().parents[2] / "docs/concepts/verification.md"
 
 
 def test_cells_are_those_whose_queue_and_tcp_the_catalogue_has():
@@ -256,3 +260,25 @@ def test_columns_of_flows_are_those_that_flow_monitor_of_ns3_counted(name):
         # a packet that comes to a full queue as another leaves it: the programs drop different packets, though as many
         tie = name == "constant" and row["column"] == "owd_s"
         assert row["ours"] == pytest.approx(row["ns3"], rel=2e-5 if tie else 1e-12), row
+
+
+def test_the_documented_counts_of_flow_monitor_are_those_that_are_stored():
+    text = VERIFICATION.read_text(encoding="utf-8")
+    table = text[text.index("## FlowMonitor of ns-3 beside it") :]
+    first = {"constant": "constant", "poisson": "Poisson", "two-hops": "two hops", "lossy": "random loss"}
+    for name, counted in flow_monitor.recorded().items():
+        (line,) = (row for row in table.splitlines() if row.startswith(f"| {first[name]}"))
+        flows = counted["flows"]
+        sent, lost = (sum(flow[key] for flow in flows) for key in ("tx_packets", "lost_packets"))
+        written = [
+            int(number.replace(" ", ""))
+            for number in re.findall(r"(\d+(?: \d+)*) (?:sent|dropped|lost)", line)
+        ]
+        assert written == ([sent, lost] if lost else [sent]), line
+        delays = [f"{flow['delay_ns'] / flow['rx_packets'] / 1e6:.6f}" for flow in flows]
+        ours, theirs = line.split("|")[4:6]
+        if "the same" not in theirs:
+            assert re.findall(r"\d+\.\d+", theirs) == delays, line
+        # in the first scenario the programs drop different packets at ties
+        for own, other in zip(re.findall(r"\d+\.\d+", ours), delays, strict=True):
+            assert float(own) == pytest.approx(float(other), rel=2e-5 if name == "constant" else 1e-12), line
