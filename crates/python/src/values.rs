@@ -87,6 +87,9 @@ fn value_of(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Option<Value>> {
     } else if let Ok(mapping) = value.cast::<PyMapping>() {
         let pairs: Vec<(Bound<'_, PyAny>, Bound<'_, PyAny>)> = mapping.items()?.extract()?;
         Value::Table(table(pairs.into_iter(), depth + 1)?)
+    } else if let Ok(plain) = value.call_method0("tolist") {
+        // numbers, switches and arrays of NumPy, series of pandas
+        return value_of(&plain, depth + 1);
     } else {
         return Err(foreign(value));
     }))
