@@ -131,6 +131,9 @@ fn a_file_that_is_no_text_is_refused_by_its_name() {
             ("no mark", utf16(kind.text, u16::to_le_bytes), "NUL"),
             ("latin-1", [kind.text.as_bytes(), b"\xe9"].concat(), "not UTF-8"),
             ("half a character", [b"\xff\xfe\x00\xd8".as_slice(), b"\x31"].concat(), "not UTF-16"),
+            ("gzip", b"\x1f\x8b\x08\0".to_vec(), "gzip"),
+            ("xlsx", b"PK\x03\x04\x14\0".to_vec(), "spreadsheet"),
+            ("parquet", b"PAR1\x15\0".to_vec(), "Parquet"),
             ("empty", Vec::new(), kind.file),
             ("a mark alone", b"\xef\xbb\xbf".to_vec(), kind.file),
         ] {
@@ -183,6 +186,36 @@ fn numbers_are_written_in_several_ways() {
             ],
         ),
         ("ends.csv", "20000", &["2e4", "20 kB"]),
+        // columns stand where the heading says, in the units that it says
+        (
+            "ends.csv",
+            "start_s,from,to,bytes\n0.5,left1,right1,20000\n1.25,right1,left1,3000",
+            &[
+                "time,dst,src,bytes\n0.5,right1,left1,20000\n1.25,left1,right1,3000",
+                "size_kB;receiver;sender;start_ms\n20;right1;left1;500\n3;left1;right1;1250",
+                "source,destination,Size (bits),time_s\nleft1,right1,160000,0.5\nright1,left1,24000,1.25",
+            ],
+        ),
+        (
+            "head.csv",
+            "time_s,rate_bps\n0,1000000\n1.5,2500000\n2,0",
+            &[
+                "rate_Bps,time_s\n125000,0\n312500,1.5\n0,2",
+                "Time (ms);Rate (kB/s)\n0;125\n1500;312.5\n2000;",
+                "time_s\tMBps\n0\t0.125\n1.5\t0.3125\n2\t",
+            ],
+        ),
+        ("cdf.txt", "0 0\n10000 0.25\n50000 1", &["cdf,size_kB\n0,0\n0.25,10\n1,50"]),
+        (
+            "frames.txt",
+            "0 I 5000\n1 P 700\n2 B 300",
+            &["number type size_kB\n0 I 5\n1 P 0.7\n2 B 0.3", "type,Size (bits)\nI,40000\nP,5600\nB,2400"],
+        ),
+        (
+            "page.csv",
+            "bytes,delay_ms,after\n1000\n200,5\n300,0.5,1 2",
+            &["after,delay_us,size_kB\n,,1\n,5000,0.2\n1 2,500,0.3"],
+        ),
         ("frames.txt", "700", &["7e2", "700.0", "0.7kB"]),
         ("page.csv", "300,0.5", &["3e2,5e-1", "0.3 kB,500 us"]),
         ("net.graphml", "1e7", &["10000000", "10000000.0", "+1E+7"]),
@@ -209,6 +242,31 @@ fn numbers_are_written_in_several_ways() {
                 let refused = load(&kind, "wrong", text.as_bytes());
                 assert!(refused.is_err(), "{}: {wrong}", kind.file);
             }
+        }
+    }
+}
+
+/// Headings that say one column twice, or in a unit that is none.
+#[test]
+fn a_heading_that_is_not_clear_is_refused_with_its_line() {
+    let headings = [
+        ("ends.csv", "start_s,src,src,bytes"),
+        ("ends.csv", "start_s,dst,to,bytes"),
+        ("ends.csv", "start_s,from,to,size_packets"),
+        ("head.csv", "time_s,time_ms"),
+        ("head.csv", "time_s,rate_packets"),
+        ("page.csv", "bytes,size_kB,after"),
+        ("cdf.txt", "size,bytes"),
+        ("frames.txt", "number,type,size_packets"),
+    ];
+    for kind in kinds() {
+        for (_, heading) in headings.iter().filter(|row| row.0 == kind.file) {
+            let rows = kind.text.trim_start_matches(|c: char| c != '\n' && !c.is_ascii_digit());
+            let text = format!("{heading}\n{}", rows.trim_start());
+            let refused =
+                load(&kind, "heading", text.as_bytes()).err().unwrap_or_else(|| panic!("{heading}"));
+            assert!(refused.first().message.contains("line 1 "), "{heading}: {refused}");
+            assert!(refused.first().hint.is_some(), "{heading}");
         }
     }
 }

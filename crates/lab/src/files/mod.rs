@@ -12,11 +12,22 @@ use std::path::Path;
 use crate::schema::read::{At, Notes, shortened};
 use crate::schema::tree::Location;
 
-pub(crate) use heading::{Column, is_heading, units_of};
-pub(crate) use numbers::{EPOCH_S, bytes, decimal, epoch_unit, nanos, number};
+pub(crate) use heading::{Column, Heading, Unit, is_heading};
+pub(crate) use numbers::{EPOCH_S, bytes, comma_hint, decimal, epoch_unit, nanos, number};
 
 /// Largest file that is read.
 const MAX_BYTES: u64 = 64_000_000;
+
+/// How files begin that are no text: what they are, and what to do.
+const NO_TEXT: &[(&[u8], &str, &str)] = &[
+    (b"\x1f\x8b", "is compressed by gzip", "unpack it: gunzip FILE"),
+    (b"BZh", "is compressed by bzip2", "unpack it: bunzip2 FILE"),
+    (b"\xfd7zXZ\0", "is compressed by xz", "unpack it: unxz FILE"),
+    (b"\x28\xb5\x2f\xfd", "is compressed by zstd", "unpack it: unzstd FILE"),
+    (b"PK\x03\x04", "is a spreadsheet or a ZIP archive", "export the sheet as CSV, or unpack the archive"),
+    (b"\xd0\xcf\x11\xe0", "is a spreadsheet", "export the sheet as CSV"),
+    (b"PAR1", "is a Parquet file", "export it as CSV"),
+];
 
 /// What is wrong in a file, and where.
 #[derive(Debug, PartialEq)]
@@ -31,6 +42,18 @@ pub(crate) struct Wrong {
 impl From<(usize, String)> for Wrong {
     fn from((line, message): (usize, String)) -> Self {
         Self { line, message, hint: None }
+    }
+}
+
+impl From<String> for Wrong {
+    fn from(message: String) -> Self {
+        (0, message).into()
+    }
+}
+
+impl From<(usize, (String, Option<String>))> for Wrong {
+    fn from((line, (message, hint)): (usize, (String, Option<String>))) -> Self {
+        Self { line, message, hint }
     }
 }
 
@@ -54,9 +77,20 @@ pub(crate) fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
         if !rest_of_end {
             *number += 1;
         }
-        Some((at, line.trim()))
+        Some((at, line))
     });
-    numbered.filter(move |(_, line)| has_content(line))
+    let said = numbered.filter(move |(_, line)| has_content(&line.trim()));
+    said.scan(None, |tabs, (at, line)| Some((at, trimmed(line, tabs))))
+}
+
+/// A line without spaces around it. Tabs at its end stay where they are the columns that the first line has, as many
+/// as `tabs`: they are empty.
+fn trimmed<'a>(line: &'a str, tabs: &mut Option<usize>) -> &'a str {
+    let count = |line: &str| line.matches('\t').count();
+    let short = line.trim();
+    let wanted = *tabs.get_or_insert_with(|| count(short));
+    let long = line.trim_start().trim_end_matches(|c: char| c.is_whitespace() && c != '\t');
+    if count(short) < wanted && count(long) == wanted { long } else { short }
 }
 
 /// Columns of a line: between semicolons, or else commas, or else tabs; without spaces and quotation marks around them.
@@ -65,9 +99,14 @@ pub(crate) fn columns(line: &str) -> Vec<&str> {
     line.split(separator).map(unquoted).collect()
 }
 
-/// Words of a line: between spaces, tabs, commas and semicolons.
+/// Words of a line: between spaces, tabs, commas and semicolons. A comma within a word is none of these where others
+/// separate words, as in `1,000 0.5`.
 pub(crate) fn words(line: &str) -> Vec<&str> {
-    let words = line.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';'));
+    let is_separator = |c: char| c.is_whitespace() || c == ';';
+    let others = line.split(is_separator).filter(|word| !word.is_empty());
+    let ends_apart = |word: &str| word.starts_with(',') || word.ends_with(',');
+    let within = others.clone().count() > 1 && !others.clone().any(ends_apart);
+    let words = line.split(|c: char| is_separator(c) || (c == ',' && !within));
     words.filter(|word| !word.is_empty()).map(unquoted).collect()
 }
 
@@ -91,6 +130,10 @@ pub(crate) fn text(path: &At<String>, more: &str, folder: &Path, notes: &mut Not
     }
     if bytes.len() as u64 > MAX_BYTES {
         notes.wrong(path.location, format!("`{name}` is too large")).hint("at most 64 MB");
+        return None;
+    }
+    if let Some((_, what, hint)) = NO_TEXT.iter().find(|(begin, ..)| bytes.starts_with(begin)) {
+        notes.wrong(path.location, format!("`{name}` {what}, and no text")).hint(*hint);
         return None;
     }
     match decoded(bytes) {
@@ -184,6 +227,11 @@ mod tests {
             assert_eq!(lines(&text).collect::<Vec<_>>(), [(1, "1"), (4, "2"), (5, "3")], "{end:?}");
         }
         assert_eq!(lines("1\r\r\n2\n\r3").collect::<Vec<_>>(), [(1, "1"), (3, "2"), (5, "3")]);
+        // an empty column at the end is one
+        let tabbed = |text| lines(text).map(|(_, line)| line).collect::<Vec<_>>();
+        assert_eq!(tabbed("0\t1\t\r\n4\t\r\n"), ["0\t1", "4\t"]);
+        assert_eq!(tabbed("t\tr\td\n4\t\t\n5\t6\t7\n"), ["t\tr\td", "4\t\t", "5\t6\t7"]);
+        assert_eq!(tabbed("1\t\n2 \t"), ["1", "2"]);
         assert_eq!(lines("").count() + lines("\r").count() + lines("\r\n \n").count(), 0);
     }
 
@@ -195,6 +243,10 @@ mod tests {
         assert_eq!(columns("0,5;20"), ["0,5", "20"]);
         assert_eq!(columns("0.5,"), ["0.5", ""]);
         assert_eq!(words(" 7, I;\t\"20\" "), ["7", "I", "20"]);
+        assert_eq!(words("7,I,20"), ["7", "I", "20"]);
+        for line in ["0 5,123", "0\t5,123", "0;5,123"] {
+            assert_eq!(words(line), ["0", "5,123"], "{line}");
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 use units::{Bytes, Duration, UnitText};
 
+use super::heading::Unit;
 use crate::schema::read::shortened;
 
 /// Times in seconds from here on count from 1970: it was reached in 2001.
@@ -94,7 +95,7 @@ pub(crate) fn nanos(written: &str, power: i32, what: &str) -> Result<i128, (Stri
         None => {
             let message = format!("`{shown}` is no {what} in {}", unit_name(power));
             let hint = if written.contains(',') {
-                Some("write a decimal point instead of a comma".to_owned())
+                comma_hint(written)
             } else if written.contains(':') || written.matches('-').count() == 2 {
                 Some(format!(
                     "dates and times of day are not read; write {} from the first line on",
@@ -108,32 +109,53 @@ pub(crate) fn nanos(written: &str, power: i32, what: &str) -> Result<i128, (Stri
     }
 }
 
-/// The unit of ten digits or more that count from 1970, if it is finer than `power`; a time in nanoseconds tells it.
-pub(crate) fn epoch_unit(time: i128, power: i32) -> Option<&'static str> {
+/// The unit of ten digits or more that count from 1970, if it is finer than `power`, in words and as in a heading; a
+/// time in nanoseconds tells it.
+pub(crate) fn epoch_unit(time: i128, power: i32) -> Option<(&'static str, &'static str)> {
     let in_column = time / 10i128.pow(power as u32);
     // 10¹⁸ to 10¹⁹ ns, 10¹⁵ to 10¹⁶ us, 10¹² to 10¹³ ms
-    [(0, 9), (3, 6), (6, 3)]
+    [(0, 9, "ns"), (3, 6, "us"), (6, 3, "ms")]
         .into_iter()
-        .find(|(unit, places)| *unit < power && in_column >= EPOCH_S * 10i128.pow(*places))
-        .map(|(unit, _)| unit_name(unit))
+        .find(|(unit, places, _)| *unit < power && in_column >= EPOCH_S * 10i128.pow(*places))
+        .map(|(unit, _, short)| (unit_name(unit), short))
 }
 
-/// A size in bytes from 1 to `max`: a number, or one with its unit, such as `20 kB`.
-pub(crate) fn bytes(written: &str, max: u64) -> Result<u64, String> {
-    let read = match decimal(written, 6) {
-        Some(millionths) => {
-            Some(millionths).filter(|size| size % 1_000_000 == 0).map(|size| size / 1_000_000)
-        }
+/// What to write instead of a number with commas; `None` for one without.
+pub(crate) fn comma_hint(written: &str) -> Option<String> {
+    let digits = written.replace(',', "");
+    let groups: Vec<&str> = written.split(',').collect();
+    let is_digits = |group: &str| group.bytes().all(|c| c.is_ascii_digit());
+    let grouped = (1..=3).contains(&groups[0].len())
+        && groups.iter().all(|group| is_digits(group))
+        && groups[1..].iter().all(|group| group.len() == 3);
+    match groups.len() {
+        1 => None,
+        2 if grouped => Some(format!(
+            "write {digits} if the comma separates thousands, or {} if it begins the fraction",
+            written.replace(',', ".")
+        )),
+        _ if grouped => Some(format!("write {digits}, without separators of thousands")),
+        _ => Some("write a decimal point instead of a comma".to_owned()),
+    }
+}
+
+/// A size in bytes from 1 to `max`: a number of this unit, or one with its own, such as `20 kB`.
+pub(crate) fn bytes(written: &str, unit: Unit, max: u64) -> Result<u64, (String, Option<String>)> {
+    let read = match decimal(written, 6 + unit.power) {
+        Some(millionths) => Some(millionths.saturating_mul(unit.times))
+            .filter(|size| size % 1_000_000 == 0 || size.abs() == i128::MAX)
+            .map(|size| size / 1_000_000),
         None if has_unit(written) => Bytes::from_text(written).ok().map(|size| i128::from(size.as_u64())),
         None => None,
     };
     let shown = shortened(written);
+    let fail = |message| Err((message, None));
     match read.map(|size| (size, u64::try_from(size))) {
         Some((_, Ok(size))) if (1..=max).contains(&size) => Ok(size),
-        Some((0, _)) => Err(format!("`{shown}` is no size in bytes: at least 1")),
-        Some((size, _)) if size < 0 => Err(format!("`{shown}` is negative")),
-        Some(_) => Err(format!("`{shown}` is too large: at most {max} bytes")),
-        None => Err(format!("`{shown}` is no size in bytes")),
+        Some((0, _)) => fail(format!("`{shown}` is no size in bytes: at least 1")),
+        Some((size, _)) if size < 0 => fail(format!("`{shown}` is negative")),
+        Some(_) => fail(format!("`{shown}` is too large: at most {max} bytes")),
+        None => Err((format!("`{shown}` is no size in bytes"), comma_hint(written))),
     }
 }
 
@@ -184,16 +206,39 @@ mod tests {
         for (written, size) in
             [("20000", 20_000), ("2e4", 20_000), ("20000.0", 20_000), ("20 kB", 20_000), ("1 KiB", 1024)]
         {
-            assert_eq!(bytes(written, 1_000_000), Ok(size), "{written}");
+            assert_eq!(bytes(written, Unit::ten_to(0), 1_000_000), Ok(size), "{written}");
         }
         for written in ["0", "-1", "0.5", "1e7", "20 km", "", "many", "1e999"] {
-            assert!(bytes(written, 1_000_000).is_err(), "{written}");
+            assert!(bytes(written, Unit::ten_to(0), 1_000_000).is_err(), "{written}");
+        }
+        let (bits, kb) = (Unit { power: -3, times: 125 }, Unit::ten_to(3));
+        for (written, unit, size) in
+            [("8000", bits, Some(1000)), ("1", bits, None), ("1.5", kb, Some(1500)), ("20 B", kb, Some(20))]
+        {
+            assert_eq!(bytes(written, unit, 1_000_000).ok(), size, "{written}");
+        }
+    }
+
+    #[test]
+    fn a_number_with_commas_gets_what_is_meant() {
+        for (written, words) in [
+            ("1,000,000", Some("write 1000000,")),
+            ("1,000", Some("1000 if the comma separates thousands, or 1.000")),
+            ("0,5", Some("decimal point")),
+            ("10,5 kB", Some("decimal point")),
+            ("1000", None),
+        ] {
+            let hint = comma_hint(written);
+            assert_eq!(hint.is_some(), words.is_some(), "{written}");
+            assert!(words.is_none_or(|words| hint.is_some_and(|hint| hint.contains(words))), "{written}");
         }
     }
 
     #[test]
     fn a_calendar_in_a_finer_unit_is_recognised() {
-        let of = |written: &str, power| epoch_unit(decimal(written, power).expect("a number"), power);
+        let of = |written: &str, power| {
+            epoch_unit(decimal(written, power).expect("a number"), power).map(|unit| unit.0)
+        };
         assert_eq!(of("1682712131", 9), None);
         assert_eq!(of("1604822400000", 9), Some("milliseconds"));
         assert_eq!(of("1604822400000000", 9), Some("microseconds"));

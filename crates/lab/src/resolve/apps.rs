@@ -12,7 +12,7 @@ use super::model::{Model, Transport};
 use super::setting::Setting;
 use super::sizes::{self, SizeKeys};
 use super::traffic::ResolvedFlow;
-use crate::files::{self, Column, Remarks, Wrong, is_heading, units_of};
+use crate::files::{self, Column, Heading, Remarks, Unit, Wrong, is_heading};
 use crate::schema::file::Flow;
 use crate::schema::read::{At, Field, Notes, shortened};
 use crate::schema::traffic::{AbrWord, App, AppWord, Object};
@@ -247,12 +247,13 @@ fn checked(list: &[At<Object>], notes: &mut Notes) -> Option<Vec<Object>> {
 fn read(text: &str, _remarks: &mut Remarks) -> Result<Vec<Object>, Wrong> {
     let parents = Column { names: &["after", "parents", "needs"], units: &[] };
     let mut objects = Vec::new();
-    let mut delay_unit = 6;
+    let (mut size_unit, mut delay_unit) = (Unit::ten_to(0), 6);
+    let mut heading: Option<Heading> = None;
     for (index, (line, written)) in files::lines(text).enumerate() {
-        let cells = files::columns(written);
+        let mut cells = files::columns(written);
         if index == 0 && is_heading(&cells) {
             let known = [&Column::SIZE, &Column::DELAY, &parents];
-            let Some(units) = units_of(&cells, &known[..cells.len().clamp(1, 3)]) else {
+            let Some(read) = Heading::of(&cells, &known[..cells.len().clamp(1, 3)]) else {
                 let message = format!("`{}` are no columns of a page", shortened(written));
                 return Err(Wrong::with_hint(
                     line,
@@ -260,12 +261,17 @@ fn read(text: &str, _remarks: &mut Remarks) -> Result<Vec<Object>, Wrong> {
                     "write the heading bytes,delay_ms,after, or none",
                 ));
             };
-            delay_unit = units.get(1).copied().flatten().unwrap_or(6);
+            size_unit = read.units[0].unwrap_or(size_unit);
+            delay_unit = read.units.get(1).copied().flatten().map_or(6, |unit| unit.power);
+            heading = Some(read);
             continue;
+        }
+        if let Some(heading) = &heading {
+            cells = heading.arranged(cells);
         }
         let mut columns = cells.into_iter();
         let first = columns.next().unwrap_or_default();
-        let size = files::bytes(first, 10_000_000_000).map_err(|message| (line, message))?;
+        let size = files::bytes(first, size_unit, 10_000_000_000).map_err(|wrong| (line, wrong))?;
         let delay = columns.next().filter(|delay| !delay.is_empty()).unwrap_or("0");
         let wrong = |(message, hint)| Wrong { line, message, hint };
         let delay_ns = files::nanos(delay, delay_unit, "delay").map_err(wrong)?;

@@ -10,7 +10,7 @@ use super::endpoints::MAX_FLOWS;
 use super::model::{Model, Transport};
 use super::setting::Setting;
 use super::sizes::{self, SizeKeys};
-use crate::files::{self, Column, EPOCH_S, Remarks, Wrong, epoch_unit, is_heading, units_of};
+use crate::files::{self, Column, EPOCH_S, Heading, Remarks, Unit, Wrong, epoch_unit, is_heading};
 use crate::schema::file::Flow;
 use crate::schema::read::{At, Field, Notes, shortened};
 use crate::schema::traffic::{Arrivals, SizeTable};
@@ -214,64 +214,79 @@ const LATEST_S: i128 = 1_000_000_000;
 /// Source and destination of a flow, where its file says them.
 type Ends = Option<(NodeId, NodeId)>;
 
+/// Columns of a list of flows: without ends and with them.
+const COLUMNS: [&[&Column]; 2] =
+    [&[&Column::TIME, &Column::SIZE], &[&Column::TIME, &Column::FROM, &Column::TO, &Column::SIZE]];
+const HEAD_HINT: &str =
+    "write the heading start_s,bytes or start_s,from,to,bytes, its columns in any order, each once";
+
+/// A line of a list: its number, a time in nanoseconds, the ends, the size.
+type Row = (usize, i128, Ends, u64);
+
 /// The flows of a CSV file; times are after `start`. Times since 1970 are counted from the first one.
 fn read(text: &str, start: Time, net: &Net, remarks: &mut Remarks) -> Result<Vec<Arrival>, Wrong> {
-    // with times in nanoseconds
-    let mut list: Vec<(i128, Ends, u64)> = Vec::new();
-    let mut time_unit = 9;
+    let mut list: Vec<Row> = Vec::new();
+    let mut heading: Option<Heading> = None;
+    let (mut time_unit, mut size_unit) = (9, Unit::ten_to(0));
     for (index, (line, written)) in files::lines(text).enumerate() {
-        let columns = files::columns(written);
+        let mut columns = files::columns(written);
         if index == 0 && is_heading(&columns) {
-            let node = Column {
-                names: &["from", "to", "src", "dst", "source", "destination", "sender", "receiver"],
-                units: &[],
+            let Some(read) = Heading::of(&columns, COLUMNS[usize::from(columns.len() == 4)]) else {
+                let message = format!("`{}` are no columns of a list of flows", shortened(written));
+                return Err(Wrong::with_hint(line, message, HEAD_HINT));
             };
-            let known: &[&Column] = if columns.len() == 4 {
-                &[&Column::TIME, &node, &node, &Column::SIZE]
-            } else {
-                &[&Column::TIME, &Column::SIZE]
-            };
-            let Some(units) = units_of(&columns, known) else {
-                return Err(
-                    (line, format!("`{}` are no columns of a list of flows", shortened(written))).into()
-                );
-            };
-            time_unit = units[0].unwrap_or(9);
+            time_unit = read.units[0].map_or(9, |unit| unit.power);
+            size_unit = read.units.last().copied().flatten().unwrap_or(size_unit);
+            heading = Some(read);
             continue;
+        }
+        if let Some(heading) = &heading {
+            columns = heading.arranged(columns);
         }
         let (at, ends, size) = match columns[..] {
             [at, size] => (at, None, size),
             [at, from, to, size] => (at, Some([from, to]), size),
             _ => return Err((line, format!("{} columns are neither two nor four", columns.len())).into()),
         };
-        let at =
-            files::nanos(at, time_unit, "time").map_err(|(message, hint)| Wrong { line, message, hint })?;
-        let size = files::bytes(size, 1_000_000_000_000_000).map_err(|message| (line, message))?;
-        let ends = match ends.map(|ends| ends.map(|name| net.node(name).ok_or(name))) {
-            None => None,
-            Some([Ok(from), Ok(to)]) if from == to => {
-                let message = format!("a flow cannot go from `{}` to itself", shortened(columns[1]));
-                return Err((line, message).into());
-            }
-            Some([Ok(from), Ok(to)]) => Some((from, to)),
-            Some([Err(name), _] | [_, Err(name)]) => {
-                return Err((line, format!("no node is called `{}`", shortened(name))).into());
-            }
-        };
-        if list.first().is_some_and(|(_, first, _)| first.is_some() != ends.is_some()) {
+        let at = files::nanos(at, time_unit, "time").map_err(|wrong| (line, wrong))?;
+        let size = files::bytes(size, size_unit, 1_000_000_000_000_000).map_err(|wrong| (line, wrong))?;
+        let ends = ends.map(|ends| ends_of(ends, net)).transpose().map_err(|message| (line, message))?;
+        if list.first().is_some_and(|(_, _, first, _)| first.is_some() != ends.is_some()) {
             return Err((line, "some lines have two columns and others four".to_owned()).into());
         }
-        list.push((at, ends, size));
+        list.push((line, at, ends, size));
     }
-    list.sort_by_key(|(at, ..)| *at);
-    let Some(&(first, ..)) = list.first() else {
+    counted(list, time_unit, start, remarks)
+}
+
+/// The sender and the receiver that a line names; the error is a message.
+fn ends_of(names: [&str; 2], net: &Net) -> Result<(NodeId, NodeId), String> {
+    match names.map(|name| net.node(name).ok_or(name)) {
+        [Ok(from), Ok(to)] if from == to => {
+            Err(format!("a flow cannot go from `{}` to itself", shortened(names[0])))
+        }
+        [Ok(from), Ok(to)] => Ok((from, to)),
+        [Err(name), _] | [_, Err(name)] => Err(format!("no node is called `{}`", shortened(name))),
+    }
+}
+
+/// The flows of lines in order of time, from `start` on.
+fn counted(
+    mut list: Vec<Row>,
+    time_unit: i32,
+    start: Time,
+    remarks: &mut Remarks,
+) -> Result<Vec<Arrival>, Wrong> {
+    list.sort_by_key(|(_, at, ..)| *at);
+    let Some(&(line, first, ..)) = list.first() else {
         return Err((0, "there are no flows in it".to_owned()).into());
     };
     let mut zero = 0;
     if first >= EPOCH_S * 1_000_000_000 {
-        if let Some(unit) = epoch_unit(first, time_unit) {
+        if let Some((unit, short)) = epoch_unit(first, time_unit) {
             let message = format!("its times look like {unit} since 1970, where seconds are expected");
-            return Err((0, message).into());
+            let hint = format!("name the unit in the heading: start_{short},bytes");
+            return Err(Wrong::with_hint(line, message, hint));
         }
         zero = first;
         remarks.push((
@@ -279,9 +294,9 @@ fn read(text: &str, start: Time, net: &Net, remarks: &mut Remarks) -> Result<Vec
             "subtract the first time from all of them".to_owned(),
         ));
     }
-    let flow = |(at, ends, size)| {
+    let flow = |(line, at, ends, size)| {
         let after: i128 = at - zero;
-        let late = || (0, format!("a flow starts after {LATEST_S} s"));
+        let late = || (line, format!("a flow starts after {LATEST_S} s"));
         let after =
             u64::try_from(after).ok().filter(|_| after <= LATEST_S * 1_000_000_000).ok_or_else(late)?;
         let at = start + Duration::from_nanos(after);

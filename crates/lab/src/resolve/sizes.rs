@@ -5,7 +5,7 @@ use std::path::Path;
 use stack::app::{DATA_MINING, Sizes, WEB_SEARCH};
 use units::Bytes;
 
-use crate::files::{self, Column, Remarks, Wrong, is_heading, units_of};
+use crate::files::{self, Column, Heading, Remarks, Unit, Wrong, comma_hint, is_heading};
 use crate::schema::read::{At, Field, Notes, shortened};
 use crate::schema::traffic::SizeTable;
 use crate::schema::tree::Location;
@@ -120,41 +120,42 @@ pub(super) fn checked(
 /// Bytes of a packet in the files of pFabric.
 const PACKET: f64 = 1460.0;
 
+/// The columns of a distribution.
+const COLUMNS: [&Column; 2] = [
+    &Column::SIZE,
+    &Column { names: &["share", "cdf", "probability", "prob", "p", "fraction", "percent"], units: &[] },
+];
+
 /// Points of a file: a size and a share per line, or a size in packets, a number and a share.
 fn points(text: &str, remarks: &mut Remarks) -> Result<Vec<(u64, f64)>, Wrong> {
-    let share_column =
-        Column { names: &["share", "cdf", "probability", "prob", "p", "fraction", "percent"], units: &[] };
-    let (mut points, mut width) = (Vec::new(), None);
+    let (mut points, mut lines, mut width) = (Vec::new(), Vec::new(), None);
+    let mut heading: Option<Heading> = None;
     for (index, (line, written)) in files::lines(text).enumerate() {
-        let words = files::words(written);
+        let mut words = files::words(written);
         if index == 0 && is_heading(&words) {
-            if units_of(&words, &[&Column::SIZE, &share_column]).is_none() {
+            let columns = files::columns(written);
+            heading = Heading::of(&columns, &COLUMNS).or_else(|| Heading::of(&words, &COLUMNS));
+            if heading.is_none() {
                 let message = format!("`{}` are no columns of a distribution", shortened(written));
                 return Err(Wrong::with_hint(line, message, "write the heading size,cdf, or none"));
             }
             continue;
         }
-        let no_point = || (line, format!("`{}` is no size and share", shortened(written)));
-        let (size, share) = match words[..] {
-            [size, share] => (size, share),
-            [size, number, share] if files::number(number).is_some() => (size, share),
-            [mean] if index == 0 && files::number(mean).is_some() => {
-                let message =
-                    format!("`{}` alone may be the mean, which files of Homa begin with", shortened(mean));
-                return Err(Wrong::with_hint(
-                    line,
-                    message,
-                    "leave this line out: a line is a size in bytes and a share",
-                ));
-            }
-            _ => return Err(no_point().into()),
-        };
+        if let Some(heading) = &heading {
+            words = heading.arranged(words);
+        }
+        let (size, share) = size_and_share(&words, index, line, written)?;
         if *width.get_or_insert(words.len()) != words.len() {
             return Err((line, "some lines have two columns and others three".to_owned()).into());
         }
-        let size = files::number(size).filter(|size| (0.0..=1e15).contains(size));
-        let (Some(size), Some(share)) = (size, files::number(share)) else { return Err(no_point().into()) };
+        let unit = heading.as_ref().and_then(|heading| heading.units[0]).unwrap_or(Unit::ten_to(0));
+        let scale = unit.times as f64 * 10f64.powi(unit.power);
+        let size = files::number(size).map(|size| size * scale).filter(|size| (0.0..=1e15).contains(size));
+        let (Some(size), Some(share)) = (size, files::number(share)) else {
+            return Err(no_point(line, written));
+        };
         points.push(((if words.len() == 3 { size * PACKET } else { size }) as u64, share));
+        lines.push(line);
     }
     if width == Some(3) {
         remarks.push((
@@ -169,7 +170,42 @@ fn points(text: &str, remarks: &mut Remarks) -> Result<Vec<(u64, f64)>, Wrong> {
             "the rest of the flows may be larger than the last size, where the file was cut".to_owned(),
         ));
     }
-    checked_points(points, CUT).map_err(|message| (0, message).into())
+    let wrong = falls(&points).or(points.len().checked_sub(1)).and_then(|at| lines.get(at)).copied();
+    checked_points(points, CUT).map_err(|message| (wrong.unwrap_or(0), message).into())
+}
+
+fn no_point(line: usize, written: &str) -> Wrong {
+    let commas = files::words(written).into_iter().find_map(comma_hint);
+    (line, (format!("`{}` is no size and share", shortened(written)), commas)).into()
+}
+
+/// The two words that count of a line.
+fn size_and_share<'a>(
+    words: &[&'a str],
+    index: usize,
+    line: usize,
+    written: &str,
+) -> Result<(&'a str, &'a str), Wrong> {
+    match *words {
+        [size, share] => Ok((size, share)),
+        // `000` is the end of a number with a comma
+        [size, number, share]
+            if files::number(number).is_some() && !(number.len() == 3 && number.starts_with('0')) =>
+        {
+            Ok((size, share))
+        }
+        [mean] if index == 0 && files::number(mean).is_some() => {
+            let message =
+                format!("`{}` alone may be the mean, which files of Homa begin with", shortened(mean));
+            Err(Wrong::with_hint(line, message, "leave this line out: a line is a size in bytes and a share"))
+        }
+        _ => Err(no_point(line, written)),
+    }
+}
+
+/// The first point that is not in order: its place.
+fn falls(points: &[(u64, f64)]) -> Option<usize> {
+    points.windows(2).position(|pair| pair[0].0 > pair[1].0 || pair[0].1 > pair[1].1).map(|at| at + 1)
 }
 
 /// How far the last share may be from 1 by what rounding leaves, and in a file whose last lines were cut.
@@ -185,8 +221,9 @@ fn is_near(share: f64, tolerance: f64) -> bool {
 /// 1 by this tolerance.
 fn checked_points(mut points: Vec<(u64, f64)>, tolerance: f64) -> Result<Vec<(u64, f64)>, String> {
     let Some(&(last, whole)) = points.last() else { return Err("there are no sizes in it".to_owned()) };
-    if let Some(pair) = points.windows(2).find(|pair| pair[0].0 > pair[1].0 || pair[0].1 > pair[1].1) {
-        return Err(format!("{} {} is before {} {}", pair[0].0, pair[0].1, pair[1].0, pair[1].1));
+    if let Some(at) = falls(&points) {
+        let (before, after) = (points[at - 1], points[at]);
+        return Err(format!("{} {} is before {} {}", before.0, before.1, after.0, after.1));
     }
     if points[0].1 < 0.0 || last == 0 {
         return Err("sizes and shares are not negative, and the last size is above zero".to_owned());
@@ -223,9 +260,21 @@ mod tests {
         assert_eq!(points("size,count\n7,1").expect_err("other columns").line, 1);
         let mean = points("1234.5\n100 0.5\n200 1").expect_err("a mean");
         assert!(mean.line == 1 && mean.hint.is_some_and(|hint| hint.contains("leave this line out")));
-        for text in ["", "100 0.5\n90 1", "100 0.9", "0 1", "5 0.7\n6 0.2\n7 1"] {
-            assert_eq!(points(text).expect_err(text).line, 0);
+        for (text, line) in
+            [("", 0), ("100 0.5\n\n90 1", 3), ("100 0.9", 1), ("0 1", 1), ("5 0.7\n6 0.2\n7 1", 2)]
+        {
+            assert_eq!(points(text).expect_err(text).line, line, "{text}");
         }
+        for text in ["1,000 0.5\n2,000 1", "1,000\t0.5", "1,000;0.5", "1,000,0.5\n2,000,1"] {
+            let wrong = points(text).expect_err(text);
+            assert!(
+                wrong.line == 1 && wrong.message.contains("no size and share"),
+                "{text}: {}",
+                wrong.message
+            );
+        }
+        let comma = points("1,000 0.5\n2,000 1").expect_err("a comma");
+        assert!(comma.hint.is_some_and(|hint| hint.contains("write 1000 ")));
     }
 
     #[test]
@@ -238,6 +287,9 @@ mod tests {
         for text in [
             "size,cdf\n7,0.5\n9,1",
             "Bytes;Share\n7;50\n9;100",
+            "cdf,size\n0.5,7\n1,9",
+            "Size (kB),cdf\n0.007,0.5\n0.009,1",
+            "size_bits cdf\n56 0.5\n72 1",
             "7e0 5e-1\n9.0 1e0",
             "\"7\",\"0.5\"\n\"9\",\"1\"",
         ] {

@@ -8,7 +8,7 @@ use stack::stream::{Depends, EncoderModel, FrameType, Player as Usual};
 use units::Duration;
 
 use super::Trace;
-use crate::files::{self, Remarks, Wrong, is_heading};
+use crate::files::{self, Column, Remarks, Unit, Wrong, comma_hint, is_heading};
 use crate::schema::file::{Flow, Source, SourceWord};
 use crate::schema::read::{At, Notes, shortened, suggestion};
 use crate::schema::video::{DependsWord, Encoder, Player};
@@ -137,23 +137,29 @@ fn trace(file: &At<String>, folder: &Path, notes: &mut Notes) -> Option<Trace> {
 }
 
 /// Sizes in bytes, a frame a line: `size`, `number type size`, `number type time size` (verbose traces of Arizona State
-/// University), or, as ffprobe writes CSV, `size,type` and `frame,size,type`. A heading says nothing.
+/// University), or, as ffprobe writes CSV, `size,type` and `frame,size,type`. Of a heading, the unit of the size counts.
 fn listed(text: &str, _remarks: &mut Remarks) -> Result<Trace, Wrong> {
     let (mut sizes, mut types) = (Vec::new(), Vec::new());
+    let mut unit = Unit::ten_to(0);
     for (index, (line, written)) in files::lines(text).enumerate() {
         let mut words = files::words(written);
         if words.first() == Some(&"frame") && words.len() == 3 {
             words.remove(0);
         } else if index == 0 && is_heading(&words) && words.iter().all(|word| files::number(word).is_none()) {
+            unit = unit_of_sizes(written).map_err(|message| (line, message))?;
             continue;
         }
         let letters = |word: &str| !word.is_empty() && word.chars().all(|c| c.is_ascii_alphabetic());
         let (number, kind, size) = match words[..] {
             [size] => (None, None, size),
-            [size, kind] if letters(kind) => (None, Some(kind), size),
+            [size, kind] | [kind, size] if letters(kind) => (None, Some(kind), size),
             [number, kind, size] => (Some(number), Some(kind), size),
             [number, kind, time, size] if files::number(time).is_some() => (Some(number), Some(kind), size),
-            _ => return Err((line, format!("`{}` is no frame", shortened(written))).into()),
+            _ => {
+                return Err(
+                    (line, (format!("`{}` is no frame", shortened(written)), comma_hint(written))).into()
+                );
+            }
         };
         if let Some(number) = number.filter(|number| number.parse::<u64>().is_err()) {
             return Err((line, format!("`{}` is no number of a frame", shortened(number))).into());
@@ -165,11 +171,11 @@ fn listed(text: &str, _remarks: &mut Remarks) -> Result<Trace, Wrong> {
             let mut letters = kind.chars().map(|letter| FrameType::of(letter.to_ascii_uppercase()));
             types.extend(letters.next().flatten().filter(|_| letters.next().is_none()));
         }
-        if files::decimal(size, 0) == Some(0) {
+        if files::decimal(size, 0) == Some(0) && files::number(size) == Some(0.0) {
             let hint = "leave out the lines of frames that the encoder skipped, or write 1";
             return Err(Wrong::with_hint(line, "a frame of 0 bytes is not sent", hint));
         }
-        let size = files::bytes(size, u32::MAX.into()).map_err(|message| (line, message))?;
+        let size = files::bytes(size, unit, u32::MAX.into()).map_err(|wrong| (line, wrong))?;
         sizes.push(u32::try_from(size).unwrap_or(u32::MAX));
     }
     if sizes.is_empty() {
@@ -179,6 +185,22 @@ fn listed(text: &str, _remarks: &mut Remarks) -> Result<Trace, Wrong> {
         types.clear();
     }
     Ok(Trace { sizes: sizes.into(), types: types.into() })
+}
+
+/// The unit of the sizes that a heading names: bytes where it names none. The error is a message.
+fn unit_of_sizes(written: &str) -> Result<Unit, String> {
+    // between spaces, a unit in brackets is a word of its own: `Length [byte]`
+    let joined = written.replace(" [", "[").replace(" (", "(");
+    let columns = match written.contains([';', ',', '\t']) {
+        true => files::columns(written),
+        false => joined.split_whitespace().collect(),
+    };
+    let names = || columns.iter();
+    let unit = names().find_map(|name| Column::SIZE.matched(name).flatten());
+    match names().find(|name| Column::SIZE.has_other_unit(name)) {
+        Some(other) if unit.is_none() => Err(format!("`{}` names no unit of a size", shortened(other))),
+        _ => Ok(unit.unwrap_or(Unit::ten_to(0))),
+    }
 }
 
 /// The encoder that follows the scheme, complete; `None` when something is noted.
@@ -312,6 +334,9 @@ mod tests {
             "pkt_size,pict_type\n5342,I\n1432,P\n544,B",
             "frame,5342,I\nframe,1432,P\nframe,544,B",
             "0;I;5342\r1;P;1432e0\r2;B;5.44e2",
+            "number type size_kB\n0 I 5.342\n1 P 1.432\n2 B 0.544",
+            "type,Size (bits)\nI,42736\nP,11456\nB,4352",
+            "Frame Type Length [kB]\n0 I 5.342\n1 P 1.432\n2 B 0.544",
         ] {
             assert_eq!(listed(text), list(&[5342, 1432, 544], "IPB"), "{text}");
         }
@@ -328,6 +353,10 @@ mod tests {
         assert_eq!(wrong("5000 6000"), (1, "`5000 6000` is no frame".to_owned()));
         assert_eq!(wrong("0 7 5000"), (1, "`7` is no type of a frame".to_owned()));
         assert_eq!(wrong("\nx I 5000"), (2, "`x` is no number of a frame".to_owned()));
+        for text in ["0 I 5,123", "0\tI\t5,123", "0;I;5,123"] {
+            assert_eq!(wrong(text), (1, "`5,123` is no size in bytes".to_owned()));
+        }
+        assert_eq!(wrong("size_packets\n5"), (1, "`size_packets` names no unit of a size".to_owned()));
         assert_eq!(wrong("# nothing\n"), (0, "there are no frames in it".to_owned()));
     }
 }

@@ -8,7 +8,8 @@ use units::{Duration, Rate, UnitText};
 
 use super::STEP;
 use crate::files::{
-    Column, EPOCH_S, Remarks, Wrong, columns, decimal, epoch_unit, is_heading, lines, nanos, units_of,
+    Column, EPOCH_S, Heading, Remarks, Unit, Wrong, columns, comma_hint, decimal, epoch_unit, is_heading,
+    lines, nanos,
 };
 use crate::schema::read::shortened;
 
@@ -52,7 +53,7 @@ fn opportunities(text: &str, remarks: &mut Remarks) -> Result<RateTrace, Wrong> 
             return Err((line, format!("{time} ms is before {before} ms")).into());
         }
         if before.replace(time).is_none() && time >= EPOCH_S {
-            if let Some(unit) = epoch_unit(time.saturating_mul(MS), 6) {
+            if let Some((unit, _)) = epoch_unit(time.saturating_mul(MS), 6) {
                 return Err(since_1970(line, written, unit, "milliseconds"));
             }
             if time < EPOCH_S * 100 {
@@ -90,28 +91,26 @@ fn time_after(before: Option<i128>, line: usize, written: &str, power: i32) -> R
             let message = format!("{} is not after the time before it", shortened(written));
             Err((line, message).into())
         }
-        None if epoch_unit(time, power).is_some() => {
-            let unit = epoch_unit(time, power).unwrap_or_default();
-            let expected = if power == 9 { "seconds" } else { "larger units" };
-            let short = if unit == "milliseconds" {
-                "ms"
-            } else if unit == "microseconds" {
-                "us"
-            } else {
-                "ns"
-            };
-            let wrong = since_1970(line, written, unit, expected);
-            Err(Wrong { hint: Some(format!("name the unit in the heading: time_{short},rate_bps")), ..wrong })
-        }
+        None => match epoch_unit(time, power) {
+            Some((unit, short)) => {
+                let expected = if power == 9 { "seconds" } else { "larger units" };
+                let wrong = since_1970(line, written, unit, expected);
+                Err(Wrong {
+                    hint: Some(format!("name the unit in the heading: time_{short},rate_bps")),
+                    ..wrong
+                })
+            }
+            None => Ok(time),
+        },
         _ => Ok(time),
     }
 }
 
-/// `time` from `start` on.
-fn from_start(time: i128, start: i128) -> Result<Duration, Wrong> {
+/// `time` of a line from `start` on.
+fn from_start(time: i128, start: i128, line: usize) -> Result<Duration, Wrong> {
     match u64::try_from(time - start) {
         Ok(after) if time - start <= LONGEST => Ok(Duration::from_nanos(after)),
-        _ => Err((0, "it is longer than 1000000000 s".to_owned()).into()),
+        _ => Err((line, "it is longer than 1000000000 s".to_owned()).into()),
     }
 }
 
@@ -130,20 +129,25 @@ fn shown(time: i128) -> String {
 pub(super) fn rates(text: &str, remarks: &mut Remarks) -> Result<RateTrace, Wrong> {
     let mut rows: Vec<(i128, Rate, Option<Duration>)> = Vec::new();
     let (mut time_unit, mut rate_unit, mut delay_unit, mut columns_of_all) = (9, None, None, None);
+    let (mut heading, mut last_line): (Option<Heading>, _) = (None, 0);
     for (index, (line, written)) in lines(text).enumerate() {
-        let cells = columns(written);
+        let mut cells = columns(written);
         if index == 0 && is_heading(&cells) {
             let known = [&Column::TIME, &Column::RATE, &Column::DELAY];
-            let Some(units) = units_of(&cells, &known[..cells.len().clamp(2, 3)]) else {
+            let Some(read) = Heading::of(&cells, &known[..cells.len().clamp(2, 3)]) else {
                 let message = format!("`{}` are no columns of a trace", shortened(written));
                 return Err(Wrong::with_hint(line, message, HEAD_HINT));
             };
-            (time_unit, rate_unit) = (units[0].unwrap_or(9), units[1]);
-            // a number of bit/s stands beside one of seconds
-            delay_unit = units.get(2).copied().flatten();
+            (time_unit, rate_unit) = (read.units[0].map_or(9, |unit| unit.power), read.units[1]);
+            delay_unit = read.units.get(2).copied().flatten().map(|unit| unit.power);
             columns_of_all = Some(cells.len());
+            heading = Some(read);
             continue;
         }
+        if let Some(heading) = &heading {
+            cells = heading.arranged(cells);
+        }
+        last_line = line;
         let (time, rate, delay) = match cells[..] {
             [time, rate] => (time, rate, None),
             [time, rate, delay] => (time, rate, Some(delay)),
@@ -166,11 +170,11 @@ pub(super) fn rates(text: &str, remarks: &mut Remarks) -> Result<RateTrace, Wron
     }
     let (mut rates, mut delays) = (Vec::new(), Vec::new());
     for (time, rate, delay) in rows {
-        let time = from_start(time, start)?;
+        let time = from_start(time, start, last_line)?;
         rates.push((time, rate));
         delays.extend(delay.map(|delay| (time, delay)));
     }
-    let period = from_start(end, start)?;
+    let period = from_start(end, start, last_line)?;
     if last > Rate::ZERO {
         remarks.push((
             format!("its last line is its end at {period}: the rate of {last} there is never used"),
@@ -186,14 +190,26 @@ pub(super) fn rates(text: &str, remarks: &mut Remarks) -> Result<RateTrace, Wron
 /// Rates as Pensieve's simulator takes them: a line is a time in seconds, and the rate in Mbit/s since the time before
 /// it. The first line begins the trace; its rate says nothing.
 fn rates_up_to(text: &str, remarks: &mut Remarks) -> Result<RateTrace, Wrong> {
-    let mut rows: Vec<(i128, Rate)> = Vec::new();
+    const EPOCH: &str =
+        "write seconds, from 0 on, or CSV with the heading time_ms,rate_mbps in a file that ends in .csv";
+    let (mut rows, mut last_line): (Vec<(i128, Rate)>, _) = (Vec::new(), 0);
     for (line, written) in lines(text) {
+        last_line = line;
         let words: Vec<&str> = written.split_whitespace().collect();
         let [time, rate] = words[..] else {
             return Err((line, format!("`{}` is no time and rate", shortened(written))).into());
         };
-        let time = time_after(rows.last().map(|row| row.0), line, time, 9)?;
-        let rate = read_rate(rate, Some(6)).map_err(|(message, hint)| Wrong { line, message, hint })?;
+        let before = rows.last().map(|row| row.0);
+        let time = time_after(before, line, time, 9).map_err(|wrong| match before {
+            // such a file has no heading
+            None if wrong.message.contains("since 1970") => Wrong { hint: Some(EPOCH.to_owned()), ..wrong },
+            _ => wrong,
+        })?;
+        let rate = read_rate(rate, Some(Unit::ten_to(6))).map_err(|(message, hint)| Wrong {
+            line,
+            message,
+            hint,
+        })?;
         rows.push((time, rate));
     }
     let (Some(&(start, _)), Some(&(end, _)), 2..) = (rows.first(), rows.last(), rows.len()) else {
@@ -211,8 +227,9 @@ fn rates_up_to(text: &str, remarks: &mut Remarks) -> Result<RateTrace, Wrong> {
         shifted(&shown(start), remarks);
     }
     let rates: Result<Vec<_>, Wrong> =
-        rows.windows(2).map(|pair| Ok((from_start(pair[0].0, start)?, pair[1].1))).collect();
-    RateTrace::rates(&rates?, from_start(end, start)?).map_err(|message| (0, message.to_owned()).into())
+        rows.windows(2).map(|pair| Ok((from_start(pair[0].0, start, last_line)?, pair[1].1))).collect();
+    RateTrace::rates(&rates?, from_start(end, start, last_line)?)
+        .map_err(|message| (0, message.to_owned()).into())
 }
 
 /// A propagation delay, at most a minute; nothing is 0. `unit` is that of its column, if it has one.
@@ -232,23 +249,23 @@ fn read_delay(written: &str, unit: Option<i32>) -> Result<Duration, (String, Opt
 }
 
 /// A rate; nothing is 0. `unit` is that of its column, if it has one: a power of ten of bit/s.
-fn read_rate(written: &str, unit: Option<i32>) -> Result<Rate, (String, Option<String>)> {
+fn read_rate(written: &str, unit: Option<Unit>) -> Result<Rate, (String, Option<String>)> {
     let limit = Rate::from_mbps(10_000_000);
     let shown = shortened(written);
     let read = match (written, unit) {
         ("" | "0", _) => Ok(Rate::ZERO),
-        (_, Some(power)) => match decimal(written, power) {
+        (_, Some(Unit { power, times })) => match decimal(written, power).map(|x| x.saturating_mul(times)) {
             Some(bps) if bps < 0 => Err((format!("`{shown}` is negative"), None)),
             Some(bps) => Ok(Rate::from_bps(u64::try_from(bps).unwrap_or(u64::MAX))),
             None => {
-                let of = match power {
-                    0 => "bit/s",
-                    3 => "kbit/s",
-                    6 => "Mbit/s",
-                    _ => "Gbit/s",
+                let of = match (power, times) {
+                    (0, 1) => "bit/s",
+                    (3, 1) => "kbit/s",
+                    (6, 1) => "Mbit/s",
+                    (_, 1) => "Gbit/s",
+                    _ => "bytes per second",
                 };
-                let comma = || "write a decimal point instead of a comma".to_owned();
-                Err((format!("`{shown}` is no number of {of}"), written.contains(',').then(comma)))
+                Err((format!("`{shown}` is no number of {of}"), comma_hint(written)))
             }
         },
         (_, None) => Rate::from_text(written).map_err(|error| {
