@@ -50,12 +50,17 @@ pub(super) fn column(name: &str) -> Option<String> {
 
 /// Reports unknown result keys and malformed relations.
 pub(super) fn check(file: &File, setting: &Setting<'_>, traffic: &Traffic, notes: &mut Notes) {
-    for (key, _) in file.expect.present().map_or(&[][..], |expect| &expect.0) {
-        if let Err((message, hint)) = check_key(key, setting, traffic) {
-            notes.wrong(key.location, message).maybe(hint);
-        }
-    }
     check_relations(file, notes);
+    for (key, text) in file.expect.present().map_or(&[][..], |expect| &expect.0) {
+        match check_key(key, setting, traffic) {
+            Err((message, hint)) => notes.wrong(key.location, message).maybe(hint),
+            Ok(unit) => match Sides::read_in(text, unit) {
+                Err((message, Some(hint))) => notes.wrong(text.location, message).hint(hint),
+                // what is no relation at all is noted above
+                _ => continue,
+            },
+        };
+    }
 }
 
 /// Reports malformed relations, whatever their keys.
@@ -112,8 +117,8 @@ fn check_node(name: &str, setting: &Setting<'_>) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// Whether a result has this key; the error is a message and a hint.
-fn check_key(key: &str, setting: &Setting<'_>, traffic: &Traffic) -> Result<(), Wrong> {
+/// The unit of the result that has this key; the error is a message and a hint.
+fn check_key(key: &str, setting: &Setting<'_>, traffic: &Traffic) -> Result<&'static str, Wrong> {
     let net = setting.net;
     let (subject, last) = key.rsplit_once('.').unwrap_or((key, ""));
     let (kind, name) = subject.split_once('.').unwrap_or((subject, ""));
@@ -165,10 +170,21 @@ fn check_key(key: &str, setting: &Setting<'_>, traffic: &Traffic) -> Result<(), 
         }
     };
     // a column that has no unit holds text
-    let columns = METRICS.iter().filter(|row| row.table == table && !row.unit.is_empty());
-    let words: Vec<&str> = columns.map(|row| word(row.name)).chain(more.iter().copied()).collect();
-    if words.contains(&last) {
-        return Ok(());
+    let columns = || METRICS.iter().filter(|row| !row.unit.is_empty());
+    let own = || columns().filter(|row| row.table == table);
+    let of_summary = || columns().filter(|row| row.table == "summary" && more.contains(&word(row.name)));
+    if let Some(row) = own().chain(of_summary()).find(|row| word(row.name) == last) {
+        return Ok(row.unit);
     }
-    Err(unknown(last, format!("a {kind} has no result `{}`", shortened(last)), words))
+    let words: Vec<&str> = own().map(|row| word(row.name)).chain(more.iter().copied()).collect();
+    let of = if kind == "flows" { "a group of flows".to_owned() } else { format!("a {kind}") };
+    Err(unknown(last, format!("{} has no result `{}`", article(&of), shortened(last)), words))
+}
+
+/// `an app`, not `a app`.
+fn article(of: &str) -> String {
+    match of.strip_prefix("a ") {
+        Some(rest) if rest.starts_with(['a', 'e', 'i', 'o']) => format!("an {rest}"),
+        _ => of.to_owned(),
+    }
 }
