@@ -109,7 +109,14 @@ fn a_speed_that_is_no_number_of_bit_per_second_is_none() {
     for speed in ["0", "-1", "10G", "1e14", "nan", "inf", "10 Mbit/s", "1,5e9"] {
         let ring: &Ring<'_> = &[(NOWHERE, "1e9"), (NOWHERE, speed), (NOWHERE, "1e9")];
         let refused = load("speed", ring, "link = { delay = \"5 ms\" }").expect_err(speed);
-        assert!(messages(&refused)[0].contains("1 of 3 links"), "{speed}: {refused}");
+        let message = messages(&refused)[0];
+        assert!(
+            message.contains("1 of 3 links") && message.contains(&format!("n1-n2 (`{speed}`)")),
+            "{refused}"
+        );
+        let rate = "rate_from_file = true\nlink = { rate = \"5 Mbit/s\", delay = \"5 ms\" }";
+        let warned = load("speed", ring, rate).unwrap_or_else(|error| panic!("{error}"));
+        assert!(messages(warned.warnings()).iter().any(|message| message.contains(speed)), "{speed}");
     }
 }
 

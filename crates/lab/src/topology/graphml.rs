@@ -9,7 +9,7 @@ use units::{Duration, Rate, math};
 
 use super::changes::{Maker, Template};
 use super::{Defaults, Net, is_name, layout, listed, location_of, template};
-use crate::files;
+use crate::files::{self, Wrong};
 use crate::schema::file::Topology;
 use crate::schema::read::{At, Notes, shortened};
 use crate::schema::tree::Location;
@@ -22,17 +22,16 @@ const SPEED: &str = "LinkSpeedRaw";
 
 /// The graph of a file: nodes by label, links by the labels of their ends. Labels are converted to names (other
 /// characters become `_`) and made unique (`_2`, `_3` …). Links have the values of the template; their rate and delay
-/// can be those of the file. Edges from a node to itself are ignored.
+/// can be those of the file. Two directed edges between the same nodes, one in each direction, are the directions of one
+/// link. Edges from a node to itself are ignored.
 pub(super) fn build(topology: &At<Topology>, folder: &Path, notes: &mut Notes) -> Option<Net> {
     let file = topology.file.required("file", "a graphml topology", topology.location, notes)?;
-    let graph = files::parsed(file, "take a file in GraphML", folder, notes, |text, _| {
-        graph(text).map_err(|message| (0, message).into())
-    })?;
+    let graph = files::parsed(file, "take a file in GraphML", folder, notes, |text, _| graph(text))?;
     let by_distance = topology.delay_by_distance.or(false);
     let link = topology.link.present();
     let rate = link.and_then(|link| location_of(&link.forward.rate));
     let own = rate.is_some() || topology.link.is_wrong() || link.is_some_and(|link| link.forward.has_rate());
-    let speeds = graph.edges.iter().filter(|edge| edge.speed.is_some()).count();
+    let speeds = graph.edges.iter().filter(|edge| edge.speeds.is_some()).count();
     let from_file = topology.rate_from_file.or(!own && speeds > 0);
     warn_of_rates(topology, rate, speeds, &graph, notes);
     let defaults = Defaults {
@@ -56,6 +55,12 @@ pub(super) fn build(topology: &At<Topology>, folder: &Path, notes: &mut Notes) -
                 ),
             )
             .hint("write `rate` in `link` for them, and rate_from_file = true for the others");
+    }
+    if from_file && own && !lost.unreadable.is_empty() {
+        let names = listed(lost.unreadable.iter().map(String::as_str));
+        let message =
+            format!("a rate of the file (`{SPEED}`) that is no number of bit/s is not used: {names}");
+        notes.warn(file.location, message).hint("write it in bit/s, such as 10000000");
     }
     report_distances(topology, file, &graph, &link, &lost, notes);
     Some(make.finish())
@@ -137,8 +142,10 @@ struct Graph {
 struct Edge {
     /// Ends by index.
     ends: (usize, usize),
-    /// Rate in bit/s, if the file has one.
-    speed: Option<f64>,
+    /// Rates of both directions in bit/s, if the file has one.
+    speeds: Option<(f64, f64)>,
+    /// A rate that is no number of bit/s.
+    unreadable: Option<String>,
 }
 
 struct GraphNode {
@@ -159,35 +166,61 @@ impl GraphNode {
     }
 }
 
-/// The first graph of a GraphML text; the error is a message.
-fn graph(text: &str) -> Result<Graph, String> {
+/// The first graph of a GraphML text.
+fn graph(text: &str) -> Result<Graph, Wrong> {
     let document = roxmltree::Document::parse(text).map_err(|error| error.to_string())?;
-    let names = document
+    let keys = document
         .descendants()
         .filter(|node| node.tag_name().name() == "key")
-        .filter_map(|key| Some((key.attribute("id")?, key.attribute("attr.name")?.to_lowercase())))
+        .filter_map(|key| Some((key.attribute("id")?, Key::of(key)?)))
         .collect();
     let graph = document
         .descendants()
         .find(|node| node.tag_name().name() == "graph")
-        .ok_or("there is no graph in it")?;
-    let reader = Reader { graph, names };
+        .ok_or("there is no graph in it".to_owned())?;
+    let reader = Reader { graph, keys };
+    if let Some(edge) = reader.within("hyperedge").next() {
+        let line = document.text_pos_at(edge.range().start).row as usize;
+        let hint = "write an edge between each two of its nodes, or a node for what they share";
+        return Err(Wrong::with_hint(line, "a link has two ends, and a hyperedge any number", hint));
+    }
     let (nodes, ids) = reader.nodes()?;
     if nodes.is_empty() || nodes.len() > 100_000 {
-        return Err(format!("it has {} nodes; 1 to 100000 are possible", nodes.len()));
+        return Err(format!("it has {} nodes; 1 to 100000 are possible", nodes.len()).into());
     }
     let edges = reader.edges(&ids)?;
     if edges.len() > 200_000 {
-        return Err(format!("it has {} links; at most 200000 are possible", edges.len()));
+        return Err(format!("it has {} links; at most 200000 are possible", edges.len()).into());
     }
     Ok(Graph { nodes, edges })
+}
+
+/// An attribute that elements of a graph have.
+struct Key<'a> {
+    /// Its name in lower case.
+    name: String,
+    /// The elements that have it: `node`, `edge`, `all`.
+    of: &'a str,
+    /// Its value where an element has none.
+    default: Option<&'a str>,
+}
+
+impl<'a> Key<'a> {
+    fn of(key: Node<'a, 'a>) -> Option<Self> {
+        let default = key.children().find(|child| child.tag_name().name() == "default");
+        Some(Self {
+            name: key.attribute("attr.name")?.to_lowercase(),
+            of: key.attribute("for").unwrap_or("all"),
+            default: default.and_then(|default| default.text()),
+        })
+    }
 }
 
 /// The elements of a graph in a file.
 struct Reader<'a> {
     graph: Node<'a, 'a>,
-    /// Names of attributes in lower case, by the keys that data have.
-    names: BTreeMap<&'a str, String>,
+    /// Attributes by the keys that data have.
+    keys: BTreeMap<&'a str, Key<'a>>,
 }
 
 impl<'a> Reader<'a> {
@@ -203,13 +236,21 @@ impl<'a> Reader<'a> {
     fn data(&self, node: Node<'_, '_>, wanted: &[&str]) -> Option<String> {
         let named = |name: &str, child: &Node<'_, '_>| {
             child.tag_name().name() == "data"
-                && child.attribute("key").is_some_and(|key| match self.names.get(key) {
-                    Some(known) => known == name,
+                && child.attribute("key").is_some_and(|key| match self.keys.get(key) {
+                    Some(known) => known.name == name,
                     None => key.to_lowercase() == name,
                 })
         };
         let texts = wanted.iter().filter_map(|name| node.children().find(|child| named(name, child))?.text());
         texts.map(str::trim).find(|text| !text.is_empty()).map(str::to_owned)
+    }
+
+    /// The same, or the default of the first of these attributes that has one.
+    fn data_or_default(&self, node: Node<'_, '_>, wanted: &[&str]) -> Option<String> {
+        let goes = |key: &&Key<'_>| key.of == "all" || key.of == node.tag_name().name();
+        let default = |name: &&str| self.keys.values().filter(goes).find(|key| key.name == **name)?.default;
+        let defaults = || wanted.iter().filter_map(default).map(str::trim).find(|text| !text.is_empty());
+        self.data(node, wanted).or_else(|| defaults().map(str::to_owned))
     }
 
     /// The nodes, and their places in the list by id.
@@ -224,7 +265,7 @@ impl<'a> Reader<'a> {
             let label = label.or_else(|| self.data(node, &["name"]));
             let mut unreadable = None;
             let mut degrees = |names: &[&str], max: f64| {
-                let text = self.data(node, names)?;
+                let text = self.data_or_default(node, names)?;
                 let read = files::number(&text).filter(|value| value.abs() <= max);
                 if read.is_none() {
                     unreadable = Some(text);
@@ -243,8 +284,10 @@ impl<'a> Reader<'a> {
     fn edges(&self, ids: &BTreeMap<&str, usize>) -> Result<Vec<Edge>, String> {
         let groups: BTreeSet<&str> =
             self.within("node").filter(is_group).filter_map(|node| node.attribute("id")).collect();
-        let directed = self.graph.attribute("edgedefault") == Some("directed");
-        let (mut edges, mut seen) = (Vec::new(), BTreeSet::new());
+        let all_directed = self.graph.attribute("edgedefault") == Some("directed");
+        let mut edges: Vec<Edge> = Vec::new();
+        // directed edges whose other direction may follow
+        let mut open: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
         for edge in self.within("edge") {
             let end = |name: &str| {
                 let id = edge.attribute(name).ok_or(format!("an edge has no {name}"))?;
@@ -255,14 +298,28 @@ impl<'a> Reader<'a> {
                 })
             };
             let (source, target) = (end("source")?, end("target")?);
-            // two directions of a directed graph are one link
-            if source == target || (directed && seen.contains(&(target, source))) {
+            if source == target {
                 continue;
             }
-            seen.insert((source, target));
-            let speed = self.data(edge, &["linkspeedraw"]).and_then(|text| files::number(&text));
-            let speed = speed.filter(|bps| (1.0..=1e13).contains(bps));
-            edges.push(Edge { ends: (source, target), speed });
+            let text = self.data_or_default(edge, &["linkspeedraw"]);
+            let speed = text.as_deref().and_then(files::number).filter(|bps| (1.0..=1e13).contains(bps));
+            let unreadable = text.filter(|_| speed.is_none());
+            let directed = edge.attribute("directed").map_or(all_directed, |word| word == "true");
+            // two directions are one link
+            let other = open.get_mut(&(target, source)).filter(|_| directed);
+            if let Some(forward) = other.and_then(|others| (!others.is_empty()).then(|| others.remove(0))) {
+                let forward = &mut edges[forward];
+                forward.speeds = match (forward.speeds, speed) {
+                    (Some((there, _)), back) => Some((there, back.unwrap_or(there))),
+                    (None, back) => back.map(|back| (back, back)),
+                };
+                forward.unreadable = forward.unreadable.take().or(unreadable);
+                continue;
+            }
+            if directed {
+                open.entry((source, target)).or_default().push(edges.len());
+            }
+            edges.push(Edge { ends: (source, target), speeds: speed.map(|bps| (bps, bps)), unreadable });
         }
         Ok(edges)
     }
@@ -299,6 +356,8 @@ fn unique(label: &str, taken: &mut BTreeSet<String>) -> String {
 struct Lost {
     /// Links without a rate.
     rates: Vec<String>,
+    /// Those of them whose rate is no number.
+    unreadable: Vec<String>,
     /// Nodes without a location that links need.
     nodes: BTreeSet<usize>,
     /// Number of links without a distance.
@@ -314,20 +373,25 @@ fn network(graph: &Graph, link: &Template, from: (bool, bool), make: &mut Maker<
         make.net.add_node(node.name.clone(), (0.5, 0.5));
     }
     let (mut taken, mut lost) = (BTreeSet::new(), Lost::default());
-    for &Edge { ends: (source, target), speed } in &graph.edges {
+    for &Edge { ends: (source, target), speeds, ref unreadable } in &graph.edges {
         let (a, b) = (&graph.nodes[source], &graph.nodes[target]);
         let delay = a
             .location
             .zip(b.location)
             .map(|(a, b)| Duration::from_secs_f64(distance_m(a, b) / METRES_PER_SECOND));
         let name = unique(&format!("{}-{}", a.name, b.name), &mut taken);
-        let label = name.clone();
+        let label = match unreadable {
+            Some(text) => format!("{name} (`{}`)", shortened(text)),
+            None => name.clone(),
+        };
         make.link_with(name, (NodeId(source as u32), NodeId(target as u32)), link, |ports, changed| {
             let (mut no_rate, mut no_delay) = (false, false);
             for (port, backward) in [(&mut ports.0, false), (&mut ports.1, true)] {
                 if from_file && port.keys.trace.present().is_none() && !changed.has_rate(backward) {
-                    match speed {
-                        Some(bps) => port.rate = Rate::from_bps_f64(bps),
+                    match speeds {
+                        Some((there, back)) => {
+                            port.rate = Rate::from_bps_f64(if backward { back } else { there })
+                        }
                         None => no_rate = true,
                     }
                 }
@@ -339,6 +403,7 @@ fn network(graph: &Graph, link: &Template, from: (bool, bool), make: &mut Maker<
                 }
             }
             if no_rate {
+                lost.unreadable.extend(unreadable.as_ref().map(|_| label.clone()));
                 lost.rates.push(label);
             }
             if no_delay {
@@ -423,7 +488,83 @@ mod tests {
         let ends: Vec<(usize, usize)> = read.edges.iter().map(|edge| edge.ends).collect();
         assert_eq!(ends, [(1, 2), (0, 1)]);
         let refused = graph(&file("<edge source='n0' target='g'/>")).map(|_| ()).expect_err("it is a group");
-        assert_eq!(refused, "an edge names the node `g`, which is a group: link a node in it");
+        assert_eq!(refused.message, "an edge names the node `g`, which is a group: link a node in it");
+    }
+
+    /// Edges of nodes a, b and c, as `a>b 5 directed`: their ends and rates.
+    fn links(edgedefault: &str, keys: &str, edges: &str) -> Vec<((usize, usize), Option<(f64, f64)>)> {
+        let edge = |row: &str| {
+            let words: Vec<&str> = row.split_whitespace().collect();
+            let (from, to) = words[0].split_once('>').expect("two ends");
+            let directed = words.get(2).map(|word| format!(" directed='{}'", *word == "directed"));
+            let speed = words.get(1).filter(|word| **word != "-");
+            let data = speed.map(|bps| format!("<data key='s'>{bps}</data>")).unwrap_or_default();
+            let directed = directed.unwrap_or_default();
+            format!("<edge source='{from}' target='{to}'{directed}>{data}</edge>")
+        };
+        let edges: String = edges.split(',').map(edge).collect();
+        let text = format!(
+            "<graphml><key id='s' for='edge' attr.name='LinkSpeedRaw'>{keys}</key><graph edgedefault='{edgedefault}'>\
+             <node id='a'/><node id='b'/><node id='c'/>{edges}</graph></graphml>"
+        );
+        graph(&text).expect("it is right").edges.iter().map(|edge| (edge.ends, edge.speeds)).collect()
+    }
+
+    #[test]
+    fn two_directions_are_one_link_and_each_has_its_rate() {
+        let both = |bps: f64| Some((bps, bps));
+        for (edgedefault, edges, wanted) in [
+            ("directed", "a>b 5,b>a 7", vec![((0, 1), Some((5.0, 7.0)))]),
+            ("directed", "a>b 5,b>a -", vec![((0, 1), both(5.0))]),
+            ("directed", "a>b -,b>a 7", vec![((0, 1), both(7.0))]),
+            ("directed", "a>b -,b>a -", vec![((0, 1), None)]),
+            ("directed", "a>b 5", vec![((0, 1), both(5.0))]),
+            ("undirected", "a>b 5,b>a 7", vec![((0, 1), both(5.0)), ((1, 0), both(7.0))]),
+            ("undirected", "a>b 5 directed,b>a 7 directed", vec![((0, 1), Some((5.0, 7.0)))]),
+            ("directed", "a>b 5 undirected,b>a 7 undirected", vec![((0, 1), both(5.0)), ((1, 0), both(7.0))]),
+            ("undirected", "a>b 5 directed,b>a 7", vec![((0, 1), both(5.0)), ((1, 0), both(7.0))]),
+            // parallel links
+            (
+                "directed",
+                "a>b 1,a>b 2,b>a 3,b>a 4",
+                vec![((0, 1), Some((1.0, 3.0))), ((0, 1), Some((2.0, 4.0)))],
+            ),
+            ("directed", "a>b 1,b>a 2,b>a 3", vec![((0, 1), Some((1.0, 2.0))), ((1, 0), both(3.0))]),
+            ("directed", "a>b 1,b>c 2,c>b 3", vec![((0, 1), both(1.0)), ((1, 2), Some((2.0, 3.0)))]),
+        ] {
+            assert_eq!(links(edgedefault, "", edges), wanted, "{edgedefault}: {edges}");
+        }
+    }
+
+    #[test]
+    fn an_attribute_that_is_not_written_has_its_default() {
+        let of = |keys, edges| links("undirected", keys, edges);
+        assert_eq!(
+            of("<default>9</default>", "a>b 5,b>c"),
+            [((0, 1), Some((5.0, 5.0))), ((1, 2), Some((9.0, 9.0)))]
+        );
+        assert_eq!(of("<default> </default>", "a>b"), [((0, 1), None)]);
+        let keys = |of: &str| {
+            format!(
+                "<key id='a' for='{of}' attr.name='lat'><default>4.5</default></key>\
+                 <key id='o' for='{of}' attr.name='lon'><default>-3</default></key>"
+            )
+        };
+        for (of, own, wanted) in [
+            ("node", "", Some((4.5, -3.0))),
+            ("all", "<data key='a'>7</data>", Some((7.0, -3.0))),
+            ("edge", "", None),
+        ] {
+            assert_eq!(one_node(&keys(of), own).location, wanted, "{of}");
+        }
+    }
+
+    #[test]
+    fn a_hyperedge_is_refused_with_its_line() {
+        let text =
+            "<graphml><graph>\n<node id='a'/>\n<hyperedge><endpoint node='a'/></hyperedge></graph></graphml>";
+        let refused = graph(text).map(|_| ()).expect_err("it is no link");
+        assert!(refused.line == 3 && refused.message.contains("hyperedge"), "{refused:?}");
     }
 
     #[test]
