@@ -105,6 +105,16 @@ fn empty(name: &str) -> Problems {
     Problems::whole(name, "the scenario is empty".to_owned(), Some(hint))
 }
 
+/// Whether a CR is the end of a line by itself.
+fn lone_cr(text: &str) -> bool {
+    text.matches('\r').count() > text.matches("\r\n").count()
+}
+
+/// The text with LF in place of each CR that is alone.
+fn crlf_or_lf(text: &str) -> String {
+    text.split("\r\n").map(|part| part.replace('\r', "\n")).collect::<Vec<_>>().join("\r\n")
+}
+
 /// The values of a text; fails where it is not TOML.
 fn parsed(text: &str, name: &str) -> Result<Draft, Problems> {
     let text: Arc<str> = text.into();
@@ -115,6 +125,8 @@ fn parsed(text: &str, name: &str) -> Result<Draft, Problems> {
     if text.trim().is_empty() {
         return Err(empty(name));
     }
+    // a line that ends in CR alone is one for people, and none in TOML; places stay the same
+    let text = if lone_cr(&text) { crlf_or_lf(&text).into() } else { text };
     let (root, errors) = DeTable::parse_recoverable(&text);
     if let Some(error) = errors.first() {
         let span = error.span().unwrap_or(0..0);

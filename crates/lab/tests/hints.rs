@@ -32,6 +32,8 @@ fn a_number_as_text_gets_the_number() {
         ("100%", "1"),
         ("0.1%", "0.001"),
         ("1e-3", "0.001"),
+        ("1 percent", "0.01"),
+        ("1/100", "0.01"),
     ] {
         assert_eq!(hint("loss", &format!("\"{value}\"")), format!("write it as {number}"), "{value}");
         assert!(
@@ -78,6 +80,12 @@ fn a_rate_without_a_unit_gets_the_unit_of_its_size() {
             hint("rate", value)
         );
     }
+    for (value, number) in
+        [("10,5 Mbit/s", "decimal point"), ("1,000 Mbit/s", "write 1000 "), ("1,000,000 bit/s", "1000000")]
+    {
+        assert!(hint("rate", &format!("\"{value}\"")).contains(number), "{value}");
+    }
+    assert!(hint("buffer", "\"10,5 kB\"").contains("decimal point"));
     assert!(hint("delay", "0.02").ends_with("such as \"0.02 s\""));
     assert!(hint("delay", "20").ends_with("such as \"20 ms\""));
 }
@@ -212,5 +220,122 @@ fn a_scheme_for_media_has_the_range_of_its_encoder() {
             let again = lab::load(&plan.to_toml(), "plan").unwrap_or_else(|error| panic!("{error}"));
             assert_eq!(again.plan(None).expect("loaded").blueprint, plan.blueprint, "{scheme} {encoder}");
         }
+    }
+}
+
+/// What is wrong with a scenario of these lines at its top, of its bottleneck and of its flow.
+fn refusal(top: &str, bottleneck: &str, flow: &str) -> (String, String) {
+    let text = format!(
+        "{top}\n[topology]\nkind = \"dumbbell\"\nbottleneck = {{ rate = \"10 Mbit/s\", delay = \"10 ms\" {bottleneck} }}\n\
+         [[flows]]\nname = \"f\"\nscheme = \"reno\"\n{flow}\n"
+    );
+    let diagnostics = lab::load(&text, "test.toml").expect_err(&text);
+    assert_eq!(diagnostics.count(), 1, "{diagnostics}");
+    (diagnostics.first().message.clone(), diagnostics.first().hint.clone().unwrap_or_default())
+}
+
+#[test]
+fn a_long_time_without_a_unit_gets_seconds() {
+    for (top, flow) in [("duration = 4", ""), ("duration = \"4\"", ""), ("", "start = 4"), ("", "stop = 4.0")]
+    {
+        let (message, hint) = refusal(top, "", flow);
+        assert!(message.contains("has no unit") && hint.contains(" s\""), "{top} {flow}: {message}, {hint}");
+    }
+}
+
+#[test]
+fn a_key_of_another_table_is_sent_there() {
+    for (top, bottleneck, flow, hint) in [
+        ("scheme = \"reno\"", "", "", "`scheme` belongs to a flow"),
+        ("bandwidth = \"1 Mbit/s\"", "", "", "`rate` belongs to a link"),
+        ("", ", duration = \"4 s\"", "", "`duration` belongs to the top of the file"),
+        ("", ", cc = \"reno\"", "", "`scheme` belongs to a flow"),
+        ("", "", "latency = \"4 ms\"", "`delay` belongs to a link"),
+        ("", "", "sack = true", "`sack` belongs to tcp = { … } of a flow"),
+        ("", ", loss_rate = 0.1", "", "did you mean `loss`?"),
+        ("", ", qdisc = \"codel\"", "", "did you mean `queue`?"),
+        ("", ", aqm = \"codel\"", "", "did you mean `queue`?"),
+        ("", ", buffer_size = \"1 MB\"", "", "did you mean `buffer`?"),
+    ] {
+        let (_, found) = refusal(top, bottleneck, flow);
+        assert!(found.starts_with(hint), "{top} {bottleneck} {flow}: {found}");
+    }
+    for (renamed, key) in [("bandwidth", "rate"), ("bw", "rate"), ("capacity", "rate"), ("latency", "delay")]
+    {
+        let value = if key == "rate" { "\"10 Mbit/s\"" } else { "\"10 ms\"" };
+        let other = if key == "rate" { "delay = \"10 ms\"" } else { "rate = \"10 Mbit/s\"" };
+        let refused = load(&format!("{renamed} = {value}, {other}"), "scheme = \"reno\"").expect_err(renamed);
+        assert_eq!(refused.first().hint, Some(format!("did you mean `{key}`?")));
+        assert_eq!(refused.count(), 1, "that the key is missing is told once: {refused}");
+    }
+}
+
+#[test]
+fn schemes_of_other_programs_are_known() {
+    for (name, word) in [
+        ("ledbat++", "`ledbat_pp`"),
+        ("new_reno", "`reno`"),
+        ("NewReno", "`reno`"),
+        ("stcp", "`scalable`"),
+        ("tcp", "cubic"),
+        ("rack", "loss_detection"),
+    ] {
+        let refused =
+            load("rate = \"1 Mbit/s\", delay = \"1 ms\"", &format!("scheme = \"{name}\"")).expect_err(name);
+        assert!(refused.first().hint.as_deref().is_some_and(|hint| hint.contains(word)), "{name}: {refused}");
+    }
+}
+
+#[test]
+fn a_parameter_in_quotation_marks_gets_its_value() {
+    for (params, hint) in [
+        ("beta = \"0.7\"", "write 0.7, without quotation marks"),
+        ("beta = \"70%\"", "write 0.7, without quotation marks"),
+        ("beta = \"1/2\"", "write 0.5, without quotation marks"),
+        ("fast_convergence = \"false\"", "write false, without quotation marks"),
+        ("fast_convergence = 1", "write true"),
+    ] {
+        let flow = format!("scheme = \"cubic\"\nparams = {{ {params} }}");
+        let refused = load("rate = \"1 Mbit/s\", delay = \"1 ms\"", &flow).expect_err(params);
+        assert_eq!(refused.first().hint.as_deref(), Some(hint), "{params}");
+    }
+}
+
+/// An expectation in units of something else.
+#[test]
+fn an_expectation_is_in_units_of_its_result() {
+    let check = |key: &str, relation: &str| {
+        let text = format!(
+            "duration = \"1 s\"\n[topology]\nkind = \"dumbbell\"\nbottleneck = {{ rate = \"1 Mbit/s\", delay = \"1 ms\" }}\n\
+             [[flows]]\nname = \"f\"\nscheme = \"reno\"\n[expect]\n\"{key}\" = \"{relation}\"\n"
+        );
+        lab::load(&text, "test.toml").map(drop)
+    };
+    for (key, right, wrong) in [
+        ("flow.f.throughput", ">= 1 kbit/s", ">= 5 ms"),
+        ("flow.f.rtt_mean", "< 1 s", "< 5 Mbit/s"),
+        ("flow.f.loss_ratio", "<= 5 %", "<= 5 kB"),
+        ("flow.f.sent_bytes", "> 1 kB", "1 s .. 2 s"),
+        ("flow.f.timeouts", "== 0", "< 5 %"),
+        ("flows.throughput_mean", ">= 1 kbit/s", "1 +- 5 %"),
+        ("link.bottleneck.utilisation", ">= 5 %", ">= 5 Mbit/s"),
+        ("run.measured", ">= 1 ms", ">= 1 B"),
+    ] {
+        check(key, right).unwrap_or_else(|error| panic!("{key}: {error}"));
+        check(key, "0 .. 1e12").unwrap_or_else(|error| panic!("{key}: {error}"));
+        let refused = check(key, wrong).expect_err(key);
+        assert!(refused.count() == 1 && refused.first().hint.is_some(), "{key}: {refused}");
+    }
+}
+
+#[test]
+fn a_scenario_may_have_any_ends_of_lines() {
+    let text = "duration = \"1 s\"\n[topology]\nkind = \"dumbbell\"\nbottleneck = { rate = \"1 Mbit/s\", delay = \"1 ms\" }\n\
+                [[flows]]\nname = \"f\"\nscheme = \"rno\"\n";
+    for end in ["\n", "\r\n", "\r"] {
+        let refused = lab::load(&text.replace('\n', end), "test.toml").expect_err("no such scheme");
+        assert_eq!((refused.count(), refused.first().line), (1, 7), "{end:?}: {refused}");
+        lab::load(&text.replace("rno", "reno").replace('\n', end), "test.toml")
+            .unwrap_or_else(|error| panic!("{error}"));
     }
 }

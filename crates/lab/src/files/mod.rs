@@ -12,8 +12,9 @@ use std::path::Path;
 use crate::schema::read::{At, Notes, shortened};
 use crate::schema::tree::Location;
 
+pub(crate) use crate::schema::hints::comma_hint;
 pub(crate) use heading::{Column, Heading, Unit, is_heading};
-pub(crate) use numbers::{EPOCH_S, bytes, comma_hint, decimal, epoch_unit, nanos, number};
+pub(crate) use numbers::{EPOCH_S, bytes, decimal, epoch_unit, nanos, number};
 
 /// Largest file that is read.
 const MAX_BYTES: u64 = 64_000_000;

@@ -4,7 +4,7 @@
 use units::{Bytes, Duration, UnitText};
 
 use super::heading::Unit;
-use crate::schema::read::shortened;
+use crate::schema::hints::{comma_hint, shortened};
 
 /// Times in seconds from here on count from 1970: it was reached in 2001.
 pub(crate) const EPOCH_S: i128 = 1_000_000_000;
@@ -120,25 +120,6 @@ pub(crate) fn epoch_unit(time: i128, power: i32) -> Option<(&'static str, &'stat
         .map(|(unit, _, short)| (unit_name(unit), short))
 }
 
-/// What to write instead of a number with commas; `None` for one without.
-pub(crate) fn comma_hint(written: &str) -> Option<String> {
-    let digits = written.replace(',', "");
-    let groups: Vec<&str> = written.split(',').collect();
-    let is_digits = |group: &str| group.bytes().all(|c| c.is_ascii_digit());
-    let grouped = (1..=3).contains(&groups[0].len())
-        && groups.iter().all(|group| is_digits(group))
-        && groups[1..].iter().all(|group| group.len() == 3);
-    match groups.len() {
-        1 => None,
-        2 if grouped => Some(format!(
-            "write {digits} if the comma separates thousands, or {} if it begins the fraction",
-            written.replace(',', ".")
-        )),
-        _ if grouped => Some(format!("write {digits}, without separators of thousands")),
-        _ => Some("write a decimal point instead of a comma".to_owned()),
-    }
-}
-
 /// A size in bytes from 1 to `max`: a number of this unit, or one with its own, such as `20 kB`.
 pub(crate) fn bytes(written: &str, unit: Unit, max: u64) -> Result<u64, (String, Option<String>)> {
     let read = match decimal(written, 6 + unit.power) {
@@ -216,21 +197,6 @@ mod tests {
             [("8000", bits, Some(1000)), ("1", bits, None), ("1.5", kb, Some(1500)), ("20 B", kb, Some(20))]
         {
             assert_eq!(bytes(written, unit, 1_000_000).ok(), size, "{written}");
-        }
-    }
-
-    #[test]
-    fn a_number_with_commas_gets_what_is_meant() {
-        for (written, words) in [
-            ("1,000,000", Some("write 1000000,")),
-            ("1,000", Some("1000 if the comma separates thousands, or 1.000")),
-            ("0,5", Some("decimal point")),
-            ("10,5 kB", Some("decimal point")),
-            ("1000", None),
-        ] {
-            let hint = comma_hint(written);
-            assert_eq!(hint.is_some(), words.is_some(), "{written}");
-            assert!(words.is_none_or(|words| hint.is_some_and(|hint| hint.contains(words))), "{written}");
         }
     }
 

@@ -1,9 +1,9 @@
 //! Declarations of tables and of words: the types, their reading and printing, and their JSON Schema, from one list of
 //! keys.
 
-use crate::schema::hints::{nearest, shortened};
+use crate::schema::hints::shortened;
 use crate::schema::notes::Notes;
-use crate::schema::renames::{renamed, unknown};
+use crate::schema::renames::{likely, unknown_key};
 use crate::schema::tree::Table;
 
 /// Notes the keys of `table` that are not in `known`. Returns the known keys that they resemble.
@@ -13,9 +13,10 @@ pub(crate) fn refuse_unknown<'a>(table: &Table, known: &[&'a str], notes: &mut N
         let key = &*entry.key;
         if !known.contains(&key) {
             let known = known.iter().copied();
-            let (message, hint) = unknown(key, format!("unknown key `{}`", shortened(key)), known.clone());
+            let (message, hint) =
+                unknown_key(key, format!("unknown key `{}`", shortened(key)), known.clone());
             notes.wrong(entry.location, message).maybe(hint);
-            suggested.extend(renamed(key, known.clone()).or_else(|| nearest(key, known)));
+            suggested.extend(likely(key, known));
         }
     }
     suggested

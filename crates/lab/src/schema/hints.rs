@@ -25,6 +25,55 @@ pub(crate) fn visible(text: &str) -> String {
     })
 }
 
+/// What to write instead of a number with commas; `None` for one without.
+pub(crate) fn comma_hint(written: &str) -> Option<String> {
+    let digits = written.replace(',', "");
+    let groups: Vec<&str> = written.split(',').collect();
+    let is_digits = |group: &str| group.bytes().all(|c| c.is_ascii_digit());
+    let grouped = (1..=3).contains(&groups[0].len())
+        && groups.iter().all(|group| is_digits(group))
+        && groups[1..].iter().all(|group| group.len() == 3);
+    match groups.len() {
+        1 => None,
+        2 if grouped => Some(format!(
+            "write {digits} if the comma separates thousands, or {} if it begins the fraction",
+            written.replace(',', ".")
+        )),
+        _ if grouped => Some(format!("write {digits}, without separators of thousands")),
+        _ => Some("write a decimal point instead of a comma".to_owned()),
+    }
+}
+
+/// The same for the number that a quantity begins with, such as that of `10,5 Mbit/s`.
+pub(crate) fn comma_in_quantity(written: &str) -> Option<String> {
+    let end = written.trim().find(|c: char| !(c.is_ascii_digit() || matches!(c, ',' | '.')));
+    comma_hint(&written.trim()[..end.unwrap_or(written.trim().len())])
+}
+
+/// The number that a text most likely means: 0.7 of `0.7`, 0.01 of `1%`, `1 percent` and `1/100`.
+pub(crate) fn meant_number(text: &str) -> Option<f64> {
+    let text = text.trim().to_lowercase();
+    let percent = ["%", "percent", "per cent", "pct"].into_iter().find_map(|end| text.strip_suffix(end));
+    let number = match (percent, text.split_once('/')) {
+        // as decimal text, so that 0.1 % is exactly 0.001
+        (Some(percent), _) => format!("{}e-2", percent.trim_end()).parse().ok()?,
+        (None, Some((above, below))) => {
+            above.trim().parse::<f64>().ok()? / below.trim().parse::<f64>().ok()?
+        }
+        (None, None) => text.parse::<f64>().ok()?,
+    };
+    number.is_finite().then_some(number)
+}
+
+/// The switch that a text most likely means: true of `yes`.
+pub(crate) fn meant_switch(text: &str) -> Option<bool> {
+    match text.trim().to_lowercase().as_str() {
+        "true" | "yes" | "on" | "1" => Some(true),
+        "false" | "no" | "off" | "0" => Some(false),
+        _ => None,
+    }
+}
+
 /// The nearest of `known` to `word`, when one is near.
 pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // half of a word of four letters is another word: `hits` is not `pit`
@@ -94,5 +143,20 @@ mod tests {
     #[test]
     fn invisible_characters_are_shown() {
         assert_eq!(visible("\u{feff}1\r2\0\u{a0}3\t\u{200b}µ … é"), r"\u{feff}1\r2\0\u{a0}3\t\u{200b}µ … é");
+    }
+
+    #[test]
+    fn a_number_with_commas_gets_what_is_meant() {
+        for (written, words) in [
+            ("1,000,000", Some("write 1000000,")),
+            ("1,000", Some("1000 if the comma separates thousands, or 1.000")),
+            ("0,5", Some("decimal point")),
+            ("10,5 kB", Some("decimal point")),
+            ("1000", None),
+        ] {
+            let hint = comma_hint(written);
+            assert_eq!(hint.is_some(), words.is_some(), "{written}");
+            assert!(words.is_none_or(|words| hint.is_some_and(|hint| hint.contains(words))), "{written}");
+        }
     }
 }

@@ -4,8 +4,11 @@
 use schemars::{SchemaGenerator, json_schema};
 use serde_json::{Map, Value as Json};
 
+use units::{Duration, UnitText};
+
+use crate::schema::hints::shortened;
 use crate::schema::read::{At, Field, Notes, Read};
-use crate::schema::tree::{Location, Table, Tree};
+use crate::schema::tree::{Location, Node, Table, Tree, Value};
 
 /// One key of a table ([`Field`]), or the keys of a table that is part of it. `name` is the name of the field.
 pub(crate) trait Keys: Clone {
@@ -48,6 +51,13 @@ impl<T: Read + Clone> Keys for Field<T> {
     }
     fn read(name: &'static str, table: &Table, _: Location, suggested: &[&str], notes: &mut Notes) -> Self {
         match table.get(name) {
+            Some(node) if is_bare_time::<T>(name, node) => {
+                let written = written_number(node).unwrap_or_default();
+                notes
+                    .wrong(node.location, format!("`{}` has no unit", shortened(written)))
+                    .hint(format!("write a number and h, min, s, ms, us or ns, such as \"{written} s\""));
+                Self::Wrong
+            }
             Some(node) => match T::read(node, notes) {
                 Some(value) => Self::Present(At { value, location: node.location }),
                 None => Self::Wrong,
@@ -90,6 +100,23 @@ impl<T: Read + Clone> Keys for Field<T> {
             Some(at) if !(usual(self) && usual(other)) => Self::of(at.value.clone()),
             _ => Self::Missing,
         }
+    }
+}
+
+/// Keys of times that are seconds rather than milliseconds.
+const SECONDS: &[&str] = &["duration", "warmup", "start", "stop", "at", "start_spread"];
+
+/// Whether the value of such a key has no unit.
+fn is_bare_time<T: Read>(name: &str, node: &Node) -> bool {
+    let number = || written_number(node).is_some_and(|number| number.parse::<f64>().is_ok_and(|x| x >= 1.0));
+    SECONDS.contains(&name) && T::description() == Duration::WHAT && number()
+}
+
+/// A number as it is written, with quotation marks or without.
+fn written_number(node: &Node) -> Option<&str> {
+    match &node.value {
+        Value::Text(written) | Value::Integer(_, written) | Value::Float(_, written) => Some(written.trim()),
+        _ => None,
     }
 }
 

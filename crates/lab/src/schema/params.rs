@@ -5,6 +5,7 @@ use schemars::{Schema, SchemaGenerator, json_schema};
 use schemes::Resolve;
 use serde_json::{Value as Json, json};
 
+use crate::schema::hints::{meant_number, meant_switch};
 use crate::schema::read::{At, Notes, Read, kind_of, mismatch, shortened};
 use crate::schema::renames::unknown;
 use crate::schema::tree::{Entry, Node, Value};
@@ -108,7 +109,9 @@ pub(crate) fn resolved_beside(
         if let Err(error) = resolve(std::slice::from_ref(&one))
             && error.conflicts_with.is_none()
         {
-            notes.wrong(value.location, error.message).maybe(error.hint);
+            let info = infos.iter().find(|info| info.name == name.value);
+            let meant = info.and_then(|info| meant(info.kind, &value.value));
+            notes.wrong(value.location, error.message).maybe(error.hint.or(meant));
         }
         list.push(one);
     }
@@ -141,6 +144,23 @@ pub(crate) fn resolved_beside(
             None
         }
     }
+}
+
+/// What to write for a value of another kind than that of its parameter, where that is clear.
+fn meant(kind: ParamKind, value: &ParamValue) -> Option<String> {
+    let whole = |number: f64| {
+        Some(number).filter(|number| number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(number))
+    };
+    let meant = match (kind, value) {
+        (ParamKind::Number, ParamValue::Text(text)) => meant_number(text)?.to_string(),
+        (ParamKind::Count, ParamValue::Text(text)) => whole(meant_number(text)?)?.to_string(),
+        (ParamKind::Count, ParamValue::Float(number)) => whole(*number)?.to_string(),
+        (ParamKind::Switch, ParamValue::Text(text)) => meant_switch(text)?.to_string(),
+        (ParamKind::Switch, ParamValue::Int(number @ 0..=1)) => (*number == 1).to_string(),
+        _ => return None,
+    };
+    let quotes = if matches!(value, ParamValue::Text(_)) { ", without quotation marks" } else { "" };
+    Some(format!("write {meant}{quotes}"))
 }
 
 /// The JSON Schema of a parameter.

@@ -7,6 +7,7 @@ use units::{Bytes, Drift, Duration, Offset, Rate, UnitText};
 
 pub(crate) use crate::schema::declare::{refuse_unknown, tables, words};
 pub(crate) use crate::schema::field::{At, Field};
+use crate::schema::hints::{comma_in_quantity, meant_number, meant_switch};
 pub(crate) use crate::schema::hints::{nearest, shortened, suggestion};
 pub(crate) use crate::schema::notes::{Note, Notes};
 use crate::schema::tree::{Location, Node, Value};
@@ -55,19 +56,11 @@ fn meant(node: &Node, example: &str) -> Option<String> {
     let kind = format!("it = {example}").parse::<toml::Table>().ok()?.remove("it")?;
     match (&node.value, kind) {
         (Value::Text(text), toml::Value::Float(_) | toml::Value::Integer(_)) => {
-            let text = text.trim();
-            let number = match text.strip_suffix('%') {
-                Some(percent) => format!("{}e-2", percent.trim_end()).parse::<f64>().ok()?,
-                None => text.parse::<f64>().ok()?,
-            };
-            let fits = number.is_finite() && (example.contains('.') || number.fract() == 0.0);
+            let number = meant_number(text)?;
+            let fits = example.contains('.') || number.fract() == 0.0;
             fits.then(|| number.to_string())
         }
-        (Value::Text(text), toml::Value::Boolean(_)) => match text.trim().to_lowercase().as_str() {
-            "true" | "yes" | "on" | "1" => Some("true".to_owned()),
-            "false" | "no" | "off" | "0" => Some("false".to_owned()),
-            _ => None,
-        },
+        (Value::Text(text), toml::Value::Boolean(_)) => meant_switch(text).map(|switch| switch.to_string()),
         (Value::Integer(Some(0), _), toml::Value::Boolean(_)) => Some("false".to_owned()),
         (Value::Integer(Some(1), _), toml::Value::Boolean(_)) => Some("true".to_owned()),
         (Value::Integer(_, written) | Value::Float(_, written), toml::Value::String(form)) if form == "…" => {
@@ -218,7 +211,11 @@ fn quantity<T: UnitText + Read>(node: &Node, notes: &mut Notes) -> Option<T> {
     match T::from_text(written) {
         Ok(read) => Some(read),
         Err(error) => {
-            notes.wrong(node.location, error.message).hint(error.hint);
+            let (message, hint) = match comma_in_quantity(written) {
+                Some(hint) => (format!("`{}` is not {}", shortened(written), T::WHAT), hint),
+                None => (error.message, error.hint),
+            };
+            notes.wrong(node.location, message).hint(hint);
             None
         }
     }

@@ -1,6 +1,7 @@
-//! Names of earlier versions, so that an old name is answered with the new one.
+//! Names of earlier versions and of other programs, and keys that stand in another table, so that each of them is
+//! answered with what to write.
 
-use crate::schema::hints::suggestion;
+use crate::schema::hints::{nearest, suggestion};
 
 /// Old and new names of keys, parameters, series and columns. Where an old name had several meanings, each has its row.
 pub const RENAMED: &[(&str, &str)] = &[
@@ -83,9 +84,81 @@ pub const RENAMED: &[(&str, &str)] = &[
     ("trickle", "min_path_share"),
 ];
 
+/// Keys, and what other programs call them.
+pub(crate) const SYNONYMS: &[(&str, &[&str])] = &[
+    ("rate", &["bandwidth", "bw", "capacity", "speed", "data_rate", "datarate", "link_rate", "bitrate"]),
+    ("delay", &["latency", "propagation_delay", "prop_delay", "one_way_delay"]),
+    ("loss", &["loss_rate", "loss_ratio", "packet_loss", "plr", "drop_rate", "error_rate"]),
+    ("buffer", &["buffer_size", "queue_size", "queue_length", "queue_limit", "qlen"]),
+    ("queue", &["qdisc", "aqm", "queue_discipline", "scheduler"]),
+    (
+        "scheme",
+        &["cc", "cca", "congestion_control", "congestion", "congestion_controller", "algorithm", "protocol"],
+    ),
+    ("duration", &["sim_time", "simulation_time", "runtime", "run_time", "length"]),
+    ("start", &["start_time", "begin"]),
+    ("stop", &["stop_time", "end_time"]),
+    ("size", &["file_size", "transfer_size", "flow_size"]),
+    ("from", &["src", "sender", "client"]),
+    ("to", &["dst", "dest", "destination", "receiver", "server"]),
+    ("count", &["num_flows", "n_flows", "number"]),
+    ("seed", &["random_seed", "rng_seed"]),
+];
+
+/// Tables: their name in the schema, what they are called in hints, and keys that are easily written elsewhere.
+pub(crate) const HOMES: &[(&str, &str, &[&str])] = &[
+    ("", "the top of the file, before the first table", &["duration", "warmup", "seed"]),
+    ("Topology", "[topology]", &["bottleneck", "edge", "pairs", "link"]),
+    (
+        "Link",
+        "a link, such as bottleneck = { … } of [topology]",
+        &["rate", "delay", "buffer", "queue", "loss", "jitter", "trace", "impair", "shaper", "mark_above"],
+    ),
+    (
+        "Flow",
+        "a flow: [[flows]]",
+        &["scheme", "start", "stop", "size", "count", "from", "to", "params", "tcp"],
+    ),
+    ("Tcp", "tcp = { … } of a flow", &["sack", "delayed_ack", "loss_detection", "ecn", "like", "min_rto"]),
+];
+
 /// What `word` is called now, where that is one of `known`.
 pub(crate) fn renamed<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     known.into_iter().find(|new| RENAMED.contains(&(word, *new)))
+}
+
+/// What another program's `word` is called here.
+fn synonym(word: &str) -> Option<&'static str> {
+    let word = word.to_lowercase().replace('-', "_");
+    SYNONYMS.iter().find(|(_, others)| others.contains(&word.as_str())).map(|(here, _)| *here)
+}
+
+/// The one of `known` that `word` most likely means.
+pub(crate) fn likely<'a>(word: &str, known: impl IntoIterator<Item = &'a str> + Clone) -> Option<&'a str> {
+    let of_others = synonym(word).and_then(|here| known.clone().into_iter().find(|known| *known == here));
+    renamed(word, known.clone()).or(of_others).or_else(|| match home(word) {
+        // a key of another table is no misspelt key of this one
+        Some(_) => None,
+        None => nearest(word, known),
+    })
+}
+
+/// The table that has the key `word`, or the one that it is called here: the key, and the table.
+fn home(word: &str) -> Option<(&str, &'static str)> {
+    let here = synonym(word).unwrap_or(word);
+    HOMES.iter().find(|(.., keys)| keys.contains(&here)).map(|(_, table, _)| (here, *table))
+}
+
+/// The message and the hint for a key of a table that is not in `known`: as [`unknown`], or the table that has it.
+pub(crate) fn unknown_key<'a>(
+    key: &str,
+    message: String,
+    known: impl IntoIterator<Item = &'a str> + Clone,
+) -> (String, Option<String>) {
+    match home(key).filter(|_| likely(key, known.clone()).is_none()) {
+        Some((here, table)) => (message, Some(format!("`{here}` belongs to {table}"))),
+        None => unknown(key, message, known),
+    }
 }
 
 /// The message and the hint for a word that is not in `known`: its new name, or `message` and a suggestion.
@@ -94,8 +167,12 @@ pub(crate) fn unknown<'a>(
     message: String,
     known: impl IntoIterator<Item = &'a str> + Clone,
 ) -> (String, Option<String>) {
-    match renamed(word, known.clone()) {
-        Some(new) => (format!("`{word}` was renamed to `{new}`"), Some(format!("write {new}"))),
+    if let Some(new) = renamed(word, known.clone()) {
+        return (format!("`{word}` was renamed to `{new}`"), Some(format!("write {new}")));
+    }
+    let of_others = synonym(word).filter(|here| known.clone().into_iter().any(|known| known == *here));
+    match of_others {
+        Some(here) => (message, Some(format!("did you mean `{here}`?"))),
         None => (message, suggestion(word, known)),
     }
 }
@@ -138,6 +215,34 @@ mod tests {
                 assert!(!set.contains(*old), "{old} and {new} are both in {set:?}");
             }
         }
+    }
+
+    #[test]
+    fn every_home_of_a_key_has_it() {
+        let schema = crate::schema();
+        for (table, _, keys) in HOMES {
+            let of = if table.is_empty() { &schema } else { &schema["$defs"][*table] };
+            for key in *keys {
+                assert!(of["properties"].get(*key).is_some(), "{table}: {key}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_key_of_another_program_is_answered_with_ours() {
+        for (here, others) in SYNONYMS {
+            for other in *others {
+                let hint =
+                    |known: &[&'static str]| unknown_key(other, "no".to_owned(), known.iter().copied()).1;
+                assert_eq!(hint(&["mtu", here]), Some(format!("did you mean `{here}`?")), "{other}");
+                assert_eq!(likely(other, ["mtu", here]), Some(*here), "{other}");
+                // in a table that has no such key
+                let elsewhere = hint(&["mtu"]).unwrap_or_default();
+                assert!(elsewhere.starts_with(&format!("`{here}` belongs to ")), "{other}: {elsewhere}");
+            }
+        }
+        let hint = unknown_key("delay", "no".to_owned(), ["relay", "replay"]).1;
+        assert!(hint.is_some_and(|hint| hint.contains("a link")), "an exact key is no typo");
     }
 
     #[test]

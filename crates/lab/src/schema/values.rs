@@ -4,6 +4,7 @@ use schemars::{Schema, SchemaGenerator, json_schema};
 use units::{Bytes, Duration, Time, UnitText};
 
 use crate::schema::bounds::within;
+use crate::schema::hints::comma_in_quantity;
 use crate::schema::read::{At, MAX, Notes, Read, kind_of, mismatch, nearest, shortened, suggestion};
 use crate::schema::tree::{Entry, Node, Value};
 
@@ -32,7 +33,8 @@ impl Read for Buffer {
         match buffer(written) {
             Ok(buffer) => Some(buffer),
             Err((message, hint)) => {
-                notes.wrong(node.location, message).hint(hint.unwrap_or_else(|| HINT.to_owned()));
+                let hint = comma_in_quantity(written).or(hint).unwrap_or_else(|| HINT.to_owned());
+                notes.wrong(node.location, message).hint(hint);
                 None
             }
         }
@@ -218,6 +220,27 @@ impl Read for Senders {
     }
 }
 
+/// Names that other programs have for schemes, in lower case, and what to write.
+const OF_OTHERS: &[(&[&str], &str)] = &[
+    (&["ledbat++", "ledbatpp", "ledbat-pp"], "did you mean `ledbat_pp`?"),
+    (&["newreno", "new_reno", "new-reno", "tcp_newreno", "tcpnewreno"], "did you mean `reno`?"),
+    (&["stcp", "scalable_tcp", "tcp_scalable"], "did you mean `scalable`?"),
+    (&["hstcp", "hs_tcp"], "did you mean `highspeed`?"),
+    (
+        &["tcp", "linux", "default"],
+        "write the scheme that TCP runs: \"cubic\" as most systems do, or \"reno\"",
+    ),
+    (
+        &["udp", "cbr", "iperf"],
+        "write source = { kind = \"constant\", rate = \"10 Mbit/s\" } instead of a scheme",
+    ),
+    (
+        &["rack", "tcp_rack", "rack_tlp"],
+        "it detects losses: write scheme = \"cubic\" and tcp = { loss_detection = \"time\" }",
+    ),
+    (&["quic"], "write the scheme and its stack: scheme = \"cubic\", stack = \"quinn\""),
+];
+
 /// The name of a scheme of the catalogue.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct SchemeName(pub(crate) String);
@@ -232,6 +255,12 @@ impl Read for SchemeName {
     fn read(node: &Node, notes: &mut Notes) -> Option<Self> {
         let catalogue = schemes::catalogue();
         let known: Vec<&str> = catalogue.iter().map(|entry| entry.scheme.name).collect();
+        let of_others =
+            |name: &str| OF_OTHERS.iter().find(|row| row.0.contains(&name.to_lowercase().as_str()));
+        if let Some((name, (_, hint))) = node.text().and_then(|name| Some((name, of_others(name)?))) {
+            notes.wrong(node.location, format!("no scheme is called `{}`", shortened(name))).hint(*hint);
+            return None;
+        }
         known_name::<Self>(node, "scheme", &known, notes).map(Self)
     }
     fn to_value(&self) -> toml::Value {

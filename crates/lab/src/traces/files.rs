@@ -11,7 +11,7 @@ use crate::files::{
     Column, EPOCH_S, Heading, Remarks, Unit, Wrong, columns, comma_hint, decimal, epoch_unit, is_heading,
     lines, nanos,
 };
-use crate::schema::read::shortened;
+use crate::schema::hints::{comma_in_quantity, shortened};
 
 /// Headings of what is written: without delays and with them.
 const HEADS: [&str; 2] = ["time_s,rate_bps", "time_s,rate_bps,delay_s"];
@@ -28,6 +28,14 @@ const SECOND: i128 = 1_000_000_000;
 const MS: i128 = 1_000_000;
 /// Longest trace in nanoseconds.
 const LONGEST: i128 = 1_000_000_000 * SECOND;
+
+/// Whether a text is CSV whatever the name of its file: it has a heading, or commas or semicolons between columns.
+pub(super) fn is_table(text: &str) -> bool {
+    lines(text).next().is_some_and(|(_, first)| {
+        let cells = columns(first);
+        cells.len() > 1 && (is_heading(&cells) || first.contains([',', ';']))
+    })
+}
 
 /// A file that is not CSV: delivery opportunities, or, with two numbers in its first line, rates up to a time.
 pub(super) fn other(text: &str, remarks: &mut Remarks) -> Result<RateTrace, Wrong> {
@@ -275,7 +283,7 @@ fn read_rate(written: &str, unit: Option<Unit>) -> Result<Rate, (String, Option<
                     if written.len() > 5 { "rate_bps" } else { "rate_mbps" }
                 )
             } else {
-                error.hint
+                comma_in_quantity(written).unwrap_or(error.hint)
             };
             (error.message, Some(hint))
         }),
@@ -357,6 +365,22 @@ mod tests {
 
     fn rates(text: &str) -> Result<RateTrace, Wrong> {
         super::rates(text, &mut Remarks::new())
+    }
+
+    #[test]
+    fn a_table_is_one_under_any_name() {
+        for text in [
+            "time_s,rate_bps\n0,5",
+            "0,5 Mbit/s\n1,",
+            "0;5 Mbit/s",
+            "time_s\trate_mbps\n0\t5",
+            "#\n0,1 Mbit/s",
+        ] {
+            assert!(is_table(text), "{text}");
+        }
+        for text in ["", "5\n7", "0\t5\n1\t6", "0.5 3.1", "time"] {
+            assert!(!is_table(text), "{text}");
+        }
     }
 
     #[test]

@@ -28,7 +28,7 @@ pub(crate) fn load(source: &At<TraceSource>, folder: &Path, notes: &mut Notes) -
         TraceSource::File(path) => {
             let at = At { value: path.clone(), location: source.location };
             let text = text_of(&at, "; `thalweg trace` lists the models", folder, notes)?;
-            let csv = path.to_ascii_lowercase().ends_with(".csv");
+            let csv = path.to_ascii_lowercase().ends_with(".csv") || files::is_table(&text);
             let mut remarks = Remarks::new();
             let (trace, hint) = if csv {
                 (files::rates(&text, &mut remarks), files::CSV_HINT)

@@ -180,9 +180,15 @@ impl WarningPass<'_> {
             && flows.is_empty()
             && table.count.or(1) > 0
         {
+            let hint = match arrivals.file.present() {
+                Some(_) => {
+                    "the flows of the file begin later: lengthen `duration`, or subtract from their times"
+                }
+                None => "raise `rate` of the arrivals, or lengthen the time from `start` to `stop`",
+            };
             notes
                 .warn(arrivals.location, format!("no flow of `{name}` arrives before the end of the run"))
-                .hint("raise `rate` of the arrivals, or lengthen the time from `start` to `stop`");
+                .hint(hint);
         }
         if let Some(start) = table.start.present() {
             let started = || {
