@@ -313,7 +313,7 @@ fn an_expectation_is_in_units_of_its_result() {
     };
     for (key, right, wrong) in [
         ("flow.f.throughput", ">= 1 kbit/s", ">= 5 ms"),
-        ("flow.f.rtt_mean", "< 1 s", "< 5 Mbit/s"),
+        ("flow.f.rtt", "< 1 s", "< 5 Mbit/s"),
         ("flow.f.loss_ratio", "<= 5 %", "<= 5 kB"),
         ("flow.f.sent_bytes", "> 1 kB", "1 s .. 2 s"),
         ("flow.f.timeouts", "== 0", "< 5 %"),

@@ -149,7 +149,8 @@ fn points(text: &str, remarks: &mut Remarks) -> Result<Vec<(u64, f64)>, Wrong> {
             return Err((line, "some lines have two columns and others three".to_owned()).into());
         }
         let unit = heading.as_ref().and_then(|heading| heading.units[0]).unwrap_or(Unit::ten_to(0));
-        let scale = unit.times as f64 * 10f64.powi(unit.power);
+        let ten = 10i128.pow(unit.power.unsigned_abs()) as f64;
+        let scale = unit.times as f64 * if unit.power < 0 { 1.0 / ten } else { ten };
         let size = files::number(size).map(|size| size * scale).filter(|size| (0.0..=1e15).contains(size));
         let (Some(size), Some(share)) = (size, files::number(share)) else {
             return Err(no_point(line, written));

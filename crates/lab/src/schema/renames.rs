@@ -112,8 +112,9 @@ pub(crate) const HOMES: &[(&str, &str, &[&str])] = &[
     (
         "Link",
         "a link, such as bottleneck = { … } of [topology]",
-        &["rate", "delay", "buffer", "queue", "loss", "jitter", "trace", "impair", "shaper", "mark_above"],
+        &["rate", "delay", "buffer", "queue", "loss", "trace", "impair", "shaper", "mark_above"],
     ),
+    ("Impair", "impair = { … } of a link", &["jitter", "keep_order", "duplicate", "corrupt"]),
     (
         "Flow",
         "a flow: [[flows]]",

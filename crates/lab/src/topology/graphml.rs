@@ -491,8 +491,11 @@ mod tests {
         assert_eq!(refused.message, "an edge names the node `g`, which is a group: link a node in it");
     }
 
+    /// Ends of a link, and its rates there and back.
+    type Rates = ((usize, usize), Option<(f64, f64)>);
+
     /// Edges of nodes a, b and c, as `a>b 5 directed`: their ends and rates.
-    fn links(edgedefault: &str, keys: &str, edges: &str) -> Vec<((usize, usize), Option<(f64, f64)>)> {
+    fn links(edgedefault: &str, keys: &str, edges: &str) -> Vec<Rates> {
         let edge = |row: &str| {
             let words: Vec<&str> = row.split_whitespace().collect();
             let (from, to) = words[0].split_once('>').expect("two ends");
