@@ -58,6 +58,8 @@ if TYPE_CHECKING:
 
 FAIRNESS = "fairness"
 """A series that is computed from the rates of flows, and has no value where no two are active together."""
+OF_ROUND_TRIPS = ("rtt", "srtt")
+"""Series that begin with the first sample of a round-trip time."""
 
 CONNECTION_LOST = "connection_lost"
 """The event of an end of a QUIC connection that lost it; its text says why."""
@@ -509,19 +511,30 @@ class Result:
 
     @cached_property
     def empty_series(self) -> dict[str, str]:
-        """Series that the scenario records and that have no value in this run, with the reason: so far `fairness`."""
-        if FAIRNESS not in self.plan.get("record", {}).get("series", []):
-            return {}
+        """Series that the scenario records and that have no value in this run, with the reason."""
+        recorded = [
+            name
+            for name in self.plan.get("record", {}).get("series", [])
+            if name in (FAIRNESS, *OF_ROUND_TRIPS)
+        ]
+        present = set(self.series["series"].unique()) if recorded else set()
+        reasons = {name: self._reason_of_no_value(name) for name in recorded if name not in present}
+        return {
+            name: f"the series `{name}` has no value: {reason}" for name, reason in reasons.items() if reason
+        }
+
+    def _reason_of_no_value(self, series: str) -> str | None:
+        if series in OF_ROUND_TRIPS:
+            return "no round-trip time was measured"
         # its mean is over the windows after the warm-up
-        if self.get("flows.fairness_mean") is not None or FAIRNESS in self.series["series"].unique():
-            return {}
+        if self.get("flows.fairness_mean") is not None:
+            return None
         several = self.flows["scheme"].drop_nulls().len() > 1
-        reason = (
+        return (
             "no two flows with a scheme were active at the same time for a whole window of 1 s"
             if several
             else "fewer than two flows have a scheme"
         )
-        return {FAIRNESS: f"the series `{FAIRNESS}` has no value: {reason}"}
 
     @cached_property
     def values(self) -> dict[str, float | None]:

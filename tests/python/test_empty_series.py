@@ -121,6 +121,17 @@ EVERY = '[record]\nevery = "10 ms"\nseries = ["srtt", "rtt"]\n'
 def test_the_smoothed_round_trip_time_has_no_value_before_the_first_sample(text: str, keys: str) -> None:
     result = tw.Scenario.from_toml(text + keys + EVERY).run()
     smoothed = result.series.filter(pl.col("series") == "srtt")
-    # the first point is within 10 ms of the first sample, which no packet sends before 60 ms
+    # the first sample is no earlier than the shortest round trip of 60 ms, and the first point follows within 10 ms or,
+    # where a handshake or the first Interest comes before it, within a few round trips
     assert 0.06 <= smoothed["time_s"].min() < 0.3
     assert 0.06 <= smoothed["value"].min() <= smoothed["value"][0] < 0.2
+
+
+@pytest.mark.parametrize("series", ["rtt", "srtt"])
+def test_a_flow_without_an_answer_has_no_round_trip_time(series: str) -> None:
+    text = APART.replace('delay = "10 ms" }', 'delay = "10 ms", loss = 1.0 }')
+    run = tw.Scenario.from_toml(text.replace('"rate", "fairness"', f'"window", "{series}"')).run()
+    reason = f"the series `{series}` has no value: no round-trip time was measured"
+    assert run.empty_series == {series: reason}
+    with pytest.raises(ValueError, match="no round-trip time"):
+        run.plot(series)

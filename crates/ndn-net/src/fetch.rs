@@ -296,7 +296,7 @@ struct Pipe<'a> {
 }
 
 impl Pipe<'_> {
-    /// A packet arrives. Returns whether it is Data of the file.
+    /// A packet arrives. Returns whether it is Data of the file that are stored, now or before.
     fn take(
         &mut self,
         header: &LinkHeader,

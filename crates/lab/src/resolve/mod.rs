@@ -158,7 +158,7 @@ pub(crate) fn build(
     Some((Resolved { file, groups, compact, traces, rate_traces: made.traces.clone() }, made))
 }
 
-/// The warm-up, which is shorter than the run.
+/// The warm-up. Notes one that is not shorter than the run.
 fn warmup(file: &File, duration: Duration, notes: &mut Notes) -> Duration {
     let warmup = file.warmup.or(Duration::ZERO);
     if let Some(at) = file.warmup.present()

@@ -109,7 +109,8 @@ fn ports_of(link: &Link, links: &[At<Link>], cycle: bool, notes: &mut Notes) -> 
     ports(&values, defaults, notes)
 }
 
-/// The node at an end of a link; one that is not there yet is added, without a message where nodes are not `listed`.
+/// The node at an end of a link; one that is not there yet is added: with a message where
+/// nodes are `listed`, or where its name is invalid.
 fn end_of_a_link(
     name: &At<String>,
     listed: bool,
