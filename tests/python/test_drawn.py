@@ -130,7 +130,7 @@ def charts_of(seen: Seen, name: str) -> list[Seen]:
 
 
 STATES = {"window", "srtt", "rtt", "ssthresh", "in_flight", "allowed_rate", "waiting"}
-"""Series of what a sender has in mind, of those that are recorded here; the others are zero when it has stopped."""
+"""Series of the state of a sender that are recorded here; the others are zero when it has stopped."""
 
 
 def end_of(run: tw.Result, subject: str) -> float:

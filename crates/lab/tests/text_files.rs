@@ -246,7 +246,7 @@ fn numbers_are_written_in_several_ways() {
     }
 }
 
-/// Headings that say one column twice, or in a unit that is none.
+/// Headings that say one column twice, or in an invalid unit.
 #[test]
 fn a_heading_that_is_not_clear_is_refused_with_its_line() {
     let headings = [

@@ -204,7 +204,7 @@ mod tests {
         }
     }
 
-    /// A result of each unit takes numbers without a unit and those of its kind, on every side of a relation.
+    /// A result of each unit takes numbers without a unit and in units of its kind, on every side of a relation.
     #[test]
     fn a_relation_is_in_units_of_its_result() {
         let examples = [("bps", "2 Mbit/s"), ("s", "5 ms"), ("bytes", "3 kB"), ("1", "5 %")];

@@ -137,7 +137,7 @@ fn trace(file: &At<String>, folder: &Path, notes: &mut Notes) -> Option<Trace> {
 }
 
 /// Sizes in bytes, a frame a line: `size`, `number type size`, `number type time size` (verbose traces of Arizona State
-/// University), or, as ffprobe writes CSV, `size,type` and `frame,size,type`. Of a heading, the unit of the size counts.
+/// University), or, as ffprobe writes CSV, `size,type` and `frame,size,type`. A heading may say the unit of the size.
 fn listed(text: &str, _remarks: &mut Remarks) -> Result<Trace, Wrong> {
     let (mut sizes, mut types) = (Vec::new(), Vec::new());
     let mut unit = Unit::ten_to(0);

@@ -44,7 +44,7 @@ pub(crate) fn comma_hint(written: &str) -> Option<String> {
     }
 }
 
-/// The same for the number that a quantity begins with, such as that of `10,5 Mbit/s`.
+/// A hint for a decimal comma in the number that a quantity begins with, such as `10,5 Mbit/s`.
 pub(crate) fn comma_in_quantity(written: &str) -> Option<String> {
     let end = written.trim().find(|c: char| !(c.is_ascii_digit() || matches!(c, ',' | '.')));
     comma_hint(&written.trim()[..end.unwrap_or(written.trim().len())])

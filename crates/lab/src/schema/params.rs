@@ -146,7 +146,7 @@ pub(crate) fn resolved_beside(
     }
 }
 
-/// What to write for a value of another kind than that of its parameter, where that is clear.
+/// What to write where the kind of a value is not the kind of its parameter, if it is clear.
 fn meant(kind: ParamKind, value: &ParamValue) -> Option<String> {
     let whole = |number: f64| {
         Some(number).filter(|number| number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(number))

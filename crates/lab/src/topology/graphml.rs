@@ -22,8 +22,8 @@ const SPEED: &str = "LinkSpeedRaw";
 
 /// The graph of a file: nodes by label, links by the labels of their ends. Labels are converted to names (other
 /// characters become `_`) and made unique (`_2`, `_3` …). Links have the values of the template; their rate and delay
-/// can be those of the file. Two directed edges between the same nodes, one in each direction, are the directions of one
-/// link. Edges from a node to itself are ignored.
+/// can be those of the file. Two directed edges between the same nodes, one in each direction, are one link. Edges from
+/// a node to itself are ignored.
 pub(super) fn build(topology: &At<Topology>, folder: &Path, notes: &mut Notes) -> Option<Net> {
     let file = topology.file.required("file", "a graphml topology", topology.location, notes)?;
     let graph = files::parsed(file, "take a file in GraphML", folder, notes, |text, _| graph(text))?;
@@ -245,7 +245,7 @@ impl<'a> Reader<'a> {
         texts.map(str::trim).find(|text| !text.is_empty()).map(str::to_owned)
     }
 
-    /// The same, or the default of the first of these attributes that has one.
+    /// The text of the first of these attributes that has one, or else the first default.
     fn data_or_default(&self, node: Node<'_, '_>, wanted: &[&str]) -> Option<String> {
         let goes = |key: &&Key<'_>| key.of == "all" || key.of == node.tag_name().name();
         let default = |name: &&str| self.keys.values().filter(goes).find(|key| key.name == **name)?.default;
@@ -356,7 +356,7 @@ fn unique(label: &str, taken: &mut BTreeSet<String>) -> String {
 struct Lost {
     /// Links without a rate.
     rates: Vec<String>,
-    /// Those of them whose rate is no number.
+    /// Links whose rate is no number.
     unreadable: Vec<String>,
     /// Nodes without a location that links need.
     nodes: BTreeSet<usize>,

@@ -22,7 +22,7 @@ pub(super) struct Departures {
 }
 
 /// Probes of a closed window after which the time between them does not grow.
-const MOST_DOUBLINGS: u32 = 32;
+const MAX_DOUBLINGS: u32 = 32;
 
 impl<C: CongestionControl> Sender<C> {
     /// Sends what the congestion window, the receive window, the pacer and the application allow.
@@ -157,13 +157,13 @@ impl<C: CongestionControl> Sender<C> {
             TcpHeader { seq: self.seq.una.saturating_sub(1), window_bytes: u32::MAX, ..TcpHeader::default() };
         let size = Bytes::new(u64::from(self.settings.header_bytes));
         cx.send(self.to.into(), size, Ecn::NotCapable, Header::Tcp(header), Label::default());
-        let sent = self.departures.probes.map_or(1, |sent| sent.saturating_add(1).min(MOST_DOUBLINGS));
+        let sent = self.departures.probes.map_or(1, |sent| sent.saturating_add(1).min(MAX_DOUBLINGS));
         self.departures.probes = Some(sent);
         self.timer.start_probe(cx.now(), sent);
     }
 
-    /// An acknowledgement leaves the receive window closed: the time to the next probe counts from here, and the timeout
-    /// of data is what it was [Linux: tcp_ack_probe, tcp_probe0_when].
+    /// An acknowledgement leaves the receive window closed: the time to the next probe counts from here, and the
+    /// timeout of data is what it was [Linux: tcp_ack_probe, tcp_probe0_when].
     #[cold]
     pub(super) fn postpone_probe(&mut self, sent: u32, now: Time) {
         self.timer.start_probe(now, sent);

@@ -1,9 +1,9 @@
 //! TCP sender: sequence space (RFC 9293), retransmission timer (RFC 6298), and the parts for loss recovery and delivery
 //! rate.
 //!
-//! This file contains the path of every acknowledgement, and `departures.rs` that of every segment. The parts own their
-//! state: [`SendSequence`], [`RetransmissionTimer`], [`Recovery`], the SACK [`Scoreboard`] (RFC 6675), [`Rack`] (RFC
-//! 8985), [`Prr`] (RFC 9937), the delivery-rate [`Sampler`], and the application's [`AppData`]. `recovery.rs` and
+//! This file contains the path of every acknowledgement, and `departures.rs` the path of every segment. The parts own
+//! their state: [`SendSequence`], [`RetransmissionTimer`], [`Recovery`], the SACK [`Scoreboard`] (RFC 6675), [`Rack`]
+//! (RFC 8985), [`Prr`] (RFC 9937), the delivery-rate [`Sampler`], and the application's [`AppData`]. `recovery.rs` and
 //! `sack.rs` combine them in loss recovery.
 
 mod app_data;

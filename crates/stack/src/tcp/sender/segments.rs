@@ -45,9 +45,9 @@ impl SegmentEnds {
         (self.complete, self.partial) = (una, 0);
     }
 
-    /// An acknowledgement of all bytes below `ack` delivers `bytes` that were not delivered before, those that it reports
-    /// above a gap included. Returns the number of segments that it completes, of which a short one below `ack` counts as
-    /// a whole one.
+    /// An acknowledgement of all bytes below `ack` delivers `bytes` that were not delivered before, bytes above a gap
+    /// included. Returns the number of segments that it completes, of which a short one below `ack` counts as a whole
+    /// one.
     #[inline]
     pub(super) fn complete(&mut self, ack: u64, bytes: u64, segment: u64) -> u32 {
         let is_next = bytes == segment && self.partial == 0 && ack == self.complete + segment;
