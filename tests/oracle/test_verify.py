@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import tomllib
 from pathlib import Path
 from typing import cast
 
@@ -13,6 +15,7 @@ import thalweg as tw
 from cli_calls import asked, refused_after
 from oracle import assert_verified
 from thalweg.cli import call
+from thalweg.verification.series import RECOMPUTED
 
 SCENARIO = """\
 title    = "Two flows"
@@ -100,6 +103,36 @@ def test_a_sample_that_was_changed_or_is_missing_is_found(
         capsys.readouterr()
         answer = asked(capsys, "verify", str(folder), code=1)
         assert [(each["table"], each["column"]) for each in answer["differences"]] == [("series", series)]
+
+
+@pytest.fixture(scope="module")
+def all_series(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a run that has each series that is recomputed, with values above zero: drops and marks, too."""
+    tree = tomllib.loads(SCENARIO)
+    tree["topology"]["bottleneck"] |= {"buffer": "60 packets", "mark_above": 4, "loss": 0.01}
+    tree["flows"][0]["tcp"] = {"ecn": True}
+    tree["record"]["series"] = list(RECOMPUTED)
+    place = tmp_path_factory.mktemp("series")
+    tw.Scenario(**tree).run(out=place / "out")
+    return place / "out"
+
+
+@pytest.mark.parametrize("series", RECOMPUTED)
+def test_samples_that_are_missing_are_found(
+    all_series: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], series: str
+) -> None:
+    folder = tmp_path / "out"
+    shutil.copytree(all_series, folder)
+    frame = polars.read_parquet(folder / "series.parquet").with_row_index()
+    above = frame.filter((polars.col("series") == series) & (polars.col("value") > 0))
+    assert above.height > 2
+    one = above["index"][above.height // 2]
+    for missing in (polars.col("index") == one, polars.col("series") == series):
+        frame.filter(~missing).drop("index").write_parquet(folder / "series.parquet")
+        answer = asked(capsys, "verify", str(folder), code=1)
+        found = [each for each in answer["differences"] if each["table"] == "series"]
+        assert {(each["column"], each["printed"]) for each in found} == {(series, None)}
+        assert all(each["recomputed"] >= 0 for each in found)
 
 
 def test_a_count_that_was_changed_is_found(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
