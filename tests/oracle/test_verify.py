@@ -15,6 +15,7 @@ import thalweg as tw
 from cli_calls import asked, refused_after
 from oracle import assert_verified
 from thalweg.cli import call
+from thalweg.verification import verify
 from thalweg.verification.series import RECOMPUTED
 
 SCENARIO = """\
@@ -144,6 +145,43 @@ def test_a_count_that_was_changed_is_found(folder: Path, capsys: pytest.CaptureF
     shown = capsys.readouterr().out
     assert "Differences" in shown
     assert "drops" in shown
+
+
+def bottleneck(**keys: object) -> tw.Scenario:
+    """The scenario with other keys of the bottleneck."""
+    tree = tomllib.loads(SCENARIO)
+    tree["topology"]["bottleneck"] = keys
+    return tw.Scenario(**tree)
+
+
+def test_percentiles_of_waits_that_nothing_is_known_of_are_not_counted() -> None:
+    scenario = bottleneck(
+        rate="20 Mbit/s", delay="10 ms", buffer="20 packets", shaper={"rate": "5 Mbit/s", "burst": "15 kB"}
+    )
+    events = [{"at": f"{at} s", "link": "bottleneck", "up": up} for at, up in ((3, False), (4, True))]
+    usual, changed = verify(scenario), verify(tw.Scenario(**scenario.tree, events=events))
+    assert usual.passed
+    assert changed.passed
+    keys = [("links", f"queue_p{percent}_s") for percent in (50, 95, 99)]
+    keys += [("summary", f"queue_p{percent}") for percent in (50, 95, 99)]
+    for key in keys:
+        assert key in usual.columns
+        assert key not in usual.without
+        assert "takes down a link with a shaper" in changed.without[key]
+
+
+def test_a_utilisation_without_a_maximum_is_not_counted(tmp_path: Path) -> None:
+    found = {}
+    for name, times in (("edges", (100,)), ("between", (50,))):
+        trace = tmp_path / f"{name}.down"
+        # the trace is 100 ms long, as the interval of samples is
+        trace.write_text("".join(f"{time}\n" * 40 for time in times) + "100\n", encoding="utf-8")
+        found[name] = verify(bottleneck(trace=str(trace), delay="10 ms", buffer="20 packets"))
+        assert found[name].passed
+    series = ("series", "utilisation")
+    assert "at their first and last instants only" in found["edges"].without[series]
+    assert series not in found["between"].without
+    assert series in found["between"].columns
 
 
 def test_another_run_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

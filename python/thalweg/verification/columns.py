@@ -37,7 +37,9 @@ class Column:
     absent: float | None = None
     """Value of rows for which `compute` has none."""
     slack: Slack | None = None
-    """Difference that counts as equal besides rounding; none by default."""
+    """Difference that counts as equal besides rounding; none by default. Of a row with an infinite one nothing is known."""
+    unknown: str = ""
+    """Why nothing is known of such rows."""
 
     @property
     def formula(self) -> str:
@@ -64,9 +66,9 @@ class Table:
         """Registers a float, compared with the rounding of sums."""
         return self._register(names, "float", None)
 
-    def exact_to(self, name: str, slack: Slack) -> None:
-        """Lets a registered column differ by what a function gives."""
-        self.columns[name] = replace(self.columns[name], slack=slack)
+    def exact_to(self, name: str, slack: Slack, unknown: str = "") -> None:
+        """Lets a registered column differ by what a function gives. `unknown` says why it can be infinite."""
+        self.columns[name] = replace(self.columns[name], slack=slack, unknown=unknown)
 
     def slack(self, name: str, record: Record) -> pl.DataFrame:
         """The difference that counts as equal for a column that has one."""

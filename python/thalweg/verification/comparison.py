@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ import polars as pl
 
 from . import balance, curves, series
 from .columns import equal
+from .groups import key_of
 from .record import Record
 from .summary import summary
 from .tables import TABLES, recompute, slack_of
@@ -64,8 +66,12 @@ class Verification:
         printed: object,
         again: object,
         slack: float = 0.0,
+        unknown: str = "",
     ) -> None:
-        """Compares a number."""
+        """Compares a number. One with an infinite slack is not recomputed, for the reason `unknown`."""
+        if math.isinf(slack):
+            self.without[table, column] = unknown
+            return
         self.columns.add((table, column))
         self.numbers += 1
         if not equal(kind, printed, again, slack):
@@ -105,7 +111,14 @@ def _compare_table(found: Verification, name: str, printed: pl.DataFrame, again:
             if column.name in printed.columns:
                 slack = other.get(slack_of(column.name)) or 0.0
                 found.compare(
-                    name, text, column.name, column.kind, row[column.name], other[column.name], slack
+                    name,
+                    text,
+                    column.name,
+                    column.kind,
+                    row[column.name],
+                    other[column.name],
+                    slack,
+                    column.unknown,
                 )
     for key, rows in by_key.items():
         for _ in rows:
@@ -125,7 +138,8 @@ def _compare_summary(
         subject, _, word = key.rpartition(".")
         if key in again:
             kind, value, *slack = again[key]
-            found.compare("summary", subject, word, kind, printed, value, *slack)
+            apart = slack[0] if slack else 0.0
+            found.compare("summary", subject, word, kind, printed, value, apart, _reason(key, word))
         elif key in OUTSIDE:
             found.without["summary", key] = OUTSIDE[key]
         else:
@@ -139,6 +153,9 @@ def _reason(key: str, word: str) -> str:
     for table in TABLES:
         if table.name == name and word in table.without:
             return table.without[word]
+        for column in table.columns.values() if table.name == name else ():
+            if column.unknown and key_of(column.name) == word:
+                return column.unknown
     return "no second way is known"
 
 
@@ -156,6 +173,9 @@ def _compare_series(found: Verification, result: Result, record: Record, rates: 
             continue
         none: curves.Range | None = None if name in curves.EMPTY else (0.0, 0.0, False)
         expected = again.pop((subject, name, at_ns), none)
+        if expected is not None and math.isinf(expected[1]):
+            found.without["series", name] = curves.UNBOUNDED
+            continue
         found.compare("series", place, name, "float", row["value"], _nearest(row["value"], expected))
     recorded = series.names_of(record)
     for (subject, name, at_ns), (low, _, can_be_empty) in again.items():

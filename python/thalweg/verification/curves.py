@@ -34,6 +34,9 @@ CURVES = (*MEANS, *AVERAGES, "utilisation")
 EMPTY = frozenset((*MEANS, "utilisation"))
 """Series whose sample is empty in an interval without packets or without capacity. The others are zero."""
 
+UNBOUNDED = "of intervals in which a link could transmit at their first and last instants only"
+"""Why a sample of the utilisation has no maximum."""
+
 INTEGRALS = 1e-14
 """Rounding of an integral since the start of the run, relative to it."""
 
@@ -153,8 +156,8 @@ def _utilisation(record: Record, step: int) -> dict[tuple[int, int], Range]:
                 at_once[port, place - 1] += bits
     bits_sent, slack = _bits(record, rates, step)
     found = {}
-    for (port, place), carried in capacity.items():
-        extra = at_once[port, place]
+    for port, place in {**capacity, **at_once}:
+        carried, extra = capacity[port, place], at_once[port, place]
         if carried + extra <= 0:
             continue
         sent, apart = bits_sent[port, place], slack[port, place] + (MAX_PACKET * 8 if extra else 0)

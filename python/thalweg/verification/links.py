@@ -14,6 +14,12 @@ from .record import NS, Record
 
 MAX_PACKET = 1514
 """Bytes of the largest usual packet."""
+UNPREDICTABLE = (
+    "where an event takes down a link with a shaper, or changes a link without a limit: "
+    "the record does not have what a packet could expect to wait"
+)
+"""Why a percentile of waits is not recomputed."""
+
 LINKS = Table("links", ("link", "direction"))
 
 
@@ -285,7 +291,7 @@ def varying(record: Record) -> set[int]:
 
 
 def _not_predictable(record: Record) -> set[int]:
-    """Ports without a rate of transmissions: those without a limit, and those with a shaper."""
+    """Ports without a rate of transmissions: those without a limit, or with a shaper, which events only take down."""
     rates = record.activity.filter((pl.col("event") == "rate_bps") & pl.col("value").is_null())
     return set(rates["port"].to_list()) | _with(record, "shaper")
 
@@ -460,4 +466,5 @@ for _percent in (50, 95, 99):
     LINKS.exact_to(
         f"queue_p{_percent}_s",
         lambda record, share=_percent / 100: _range_of_percentile(record, share),  # type: ignore[misc]
+        unknown=UNPREDICTABLE,
     )
