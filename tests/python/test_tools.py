@@ -489,8 +489,32 @@ def test_the_verdicts_of_all_papers_are_a_table_by_evidence():
         "mutants_killed": "9/10",
     }
     table = verdicts.table({"mca": counts})
+    none = verdicts.table(
+        dict.fromkeys(("cvihis", "mca", "srmcc"), counts | {"phase_dependent": 0, "not_specific": 0})
+    )
+    assert "| `cvihis` | 3 | 1 | 0 | 2 | – | 2 of 5 | 4 of 4 | – | – | 1 of 1 | 0 | 4 | 9 of 10 |" in none
+    assert "| `srmcc` | 3 | 1 | 0 | 2 | 0 | 2 of 5 | 4 of 4 | – | – | 1 of 1 | – | 4 | 9 of 10 |" in none
+    assert "| `mca` | 3 | 1 | 0 | 2 | – | 2 of 5 | 4 of 4 | – | – | 1 of 1 | – | 4 | 9 of 10 |" in none
+    assert "(phase-dependent) for `cvihis` and `mca`; " in none
+    assert "(not specific) for `mca` and `srmcc`.\n" in none
     assert "| `mca` | 3 | 1 | 0 | 2 | 6 | 2 of 5 | 4 of 4 | – | – | 1 of 1 | 6 | 4 | 9 of 10 |" in table
     assert verdicts.PAGE.read_text(encoding="utf-8").count(verdicts.BEGIN) == 1
+
+
+def test_papers_that_were_not_tried_have_no_count_on_a_page():
+    import reproductions
+    import verdicts
+
+    for page in (verdicts.PAGE, reproductions.PAGE):
+        text = page.read_text(encoding="utf-8")
+        heading = f"| paper | {' | '.join(verdicts.COLUMNS.values())} |"
+        rows, papers = text[text.index(heading) :].partition("\n\n")[0].splitlines()[2:], {}
+        for row in rows:
+            name, *cells = [cell.strip(" `") for cell in row.strip("|").split("|")]
+            cells = [cell.replace(" of ", "/").replace("–", "0/0") for cell in cells]
+            papers[name] = dict(zip(verdicts.COLUMNS, cells, strict=True))
+            papers[name] |= dict.fromkeys(verdicts.untried(name), 0)
+        assert verdicts.table(papers) in text
 
 
 def test_crates_without_a_notice_are_found() -> None:
