@@ -126,7 +126,7 @@ def test_the_page_and_the_terminal_show_both_verdicts_side_by_side(done, tmp_pat
     from thalweg.cli.reproduce import _print
 
     save_reproduction(done, tmp_path)
-    page = write(tmp_path).read_text(encoding="utf-8")
+    page = write(tmp_path).read_text(encoding="utf-8").replace("\u00a0", " ")
     assert "<th>fast</th>" in page
     assert "Twice the rate." in page
     assert re.search(r"<div>rate 800(\.\d+)? kbit/s, limit 380 to 420 kbit/s</div>", page)
