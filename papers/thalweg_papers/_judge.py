@@ -228,7 +228,7 @@ def summary(claims: Sequence[Mapping[str, Any]]) -> list[str]:
         f"{each['phase_dependent']} depend on the phases of packets, {each['untestable']} cannot be tested.": known,
         f"Fitted: {each['fitted']} rows by which we chose how to read the paper are reproduced; they are no independent "
         "evidence.": _of_kind(claims, "fitted"),
-        f"Not specific: {each['not_specific']} that several other schemes in the place of the paper's reproduce, too.": (
+        f"Not specific: {each['not_specific']}, which all substitute schemes also reproduce.": (
             _of_kind(claims, NOT_SPECIFIC)
         ),
         f"Conformance: the program follows {each['conformance']} rules of the paper, as they were written a second time.": (

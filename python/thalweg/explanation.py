@@ -62,7 +62,7 @@ CAUSES = {
 """Names of phases and limits in the figure. What is the same cause in both rows has the same name."""
 
 GREY = "#8792a0"
-"""Colour of the second share; both shares have none of a cause, a phase or a flow."""
+"""Colour of the second share; no cause, phase or flow has either colour."""
 
 CAUSE_COLOURS = {
     CAUSES["limit"]["window"]: COLOURS[0],
