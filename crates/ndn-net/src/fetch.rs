@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::sync::atomic::Ordering;
 
 use contract::{
-    Address, CongestionControl, Ecn, Endpoint, EndpointId, FlowId, Header, Input, Label, Meter, NameId,
+    Address, CongestionControl, Ecn, Endpoint, EndpointId, FlowId, Header, Input, Label, Meter, NameId, Need,
     NodeId, Packet, ParamList, Random, Setup,
 };
 use driver::StateMachine;
@@ -162,7 +162,7 @@ fn fetch_into<C: Transport>(
 fn controller(settings: &Fetch, config: &ConsumerConfig) -> Result<AnyControl, Failure> {
     let name = &settings.scheme;
     let entry = schemes::find(name).filter(|entry| entry.scheme.families.contains(&contract::Family::Ndn));
-    let Some(Build::Control(build)) = entry.map(|entry| entry.build) else {
+    let Some(Build::Control(build)) = entry.as_ref().map(|entry| entry.build) else {
         let all = schemes::catalogue().into_iter().filter(|entry| {
             entry.scheme.families.contains(&contract::Family::Ndn) && matches!(entry.build, Build::Control(_))
         });
@@ -172,6 +172,17 @@ fn controller(settings: &Fetch, config: &ConsumerConfig) -> Result<AnyControl, F
             all.join(", ")
         )));
     };
+    let needs = entry.map_or(&[][..], |entry| entry.scheme.needs);
+    for need in needs {
+        if let Need::Deliveries { param, value } = need
+            && settings.params.iter().any(|(name, given)| name == param && *given == (*value).into())
+        {
+            return Err(Failure::Scheme(format!(
+                "`{name}` with {param} = \"{value}\" needs to be told of deliveries, and consumers do not tell: its window would \
+                 never grow; leave `{param}` out"
+            )));
+        }
+    }
     let setup = Setup {
         segment: config.data,
         header: Bytes::ZERO,

@@ -257,6 +257,25 @@ fn what_is_not_as_wanted_is_said() {
     assert!(matches!(fetched.failure, Some(Failure::Scheme(_))), "{:?}", fetched.failure);
 }
 
+/// Every parameter of a scheme of consumers that needs what only TCP and QUIC tell.
+#[test]
+fn a_parameter_that_needs_deliveries_is_refused() {
+    let mut refused = 0;
+    for entry in schemes::catalogue() {
+        for need in entry.scheme.needs.iter().filter(|_| entry.scheme.families.contains(&Family::Ndn)) {
+            let contract::Need::Deliveries { param, value } = need else { continue };
+            let params = vec![((*param).to_owned(), contract::ParamValue::from(*value))];
+            let how = Fetch { params, ..wanted(entry.scheme.name) };
+            let (fetched, _) = run(Net::new(1420, File::new(100_000).serve()), &how);
+            let Some(Failure::Scheme(why)) = fetched.failure else { panic!("{:?}", fetched.failure) };
+            assert!(why.contains(entry.scheme.name) && why.contains(param) && why.contains(value), "{why}");
+            assert_eq!(fetched.traffic.frames_out, 0);
+            refused += 1;
+        }
+    }
+    assert!(refused > 0);
+}
+
 /// Metadata about another file, and a first segment that does not say where the end is.
 #[test]
 fn answers_that_are_no_use_are_refused() {
