@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from .stats import few_seeds
+
+SEED = "seed"
+"""The key of a grid whose values are the seeds of its points: it makes no points of its own."""
+
+
+def extent(grid: Mapping[str, Sequence[Any]]) -> tuple[int, int]:
+    """The number of points of a grid, and of the seeds that it lists: 0 if it names none."""
+    points = math.prod(len(values) for key, values in grid.items() if key != SEED)
+    return points, len(grid.get(SEED, ()))
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from . import _sweep_output, cluster, dataset
 from ._folder_names import joined
 from ._lock import locked
 from ._names import unknown_name
+from ._points import SEED as SEED
 from ._points import Point as Point
 from ._points import cells_of, group_by_point, notes, sameness
 from ._points import value_text as value_text
@@ -50,9 +51,6 @@ ProgressCallback = Callable[[int, int, str], object]
 
 MAX_RUNS = 1_000_000
 """Maximum runs of a sweep: the plan of each takes 16 kB of memory."""
-
-SEED = "seed"
-"""The key of a grid whose values are the seeds of its points: it makes no points of its own."""
 
 NUMBER = "run number"
 """Column with the number of a run in a sweep, in tables under construction."""
@@ -102,6 +100,8 @@ class Sweep:
             if seeds is not None or runs > 1:
                 raise ValueError("the grid lists the seeds, so that no others can be named")
             seeds = [cell.plan().seed for _, cell in scenario.grid({SEED: grid[SEED]})]
+            if twice := sorted({one for one in seeds if seeds.count(one) > 1}):
+                raise ValueError(f"sweep.seed lists {twice[0]} more than once: write every seed once")
         self.cells = [Cell(values, point) for values, point in scenario.grid(self.grid)]
         """Every point of the grid; the last key changes fastest."""
         self.title = scenario.title

@@ -41,6 +41,23 @@ def test_a_valid_text_is_described(client, small):
     assert not about["emulation"]["possible"]
 
 
+@pytest.mark.parametrize(
+    ("sweep", "points", "seeds"),
+    [
+        ("seed = [1, 5, 9]", 1, 3),
+        ('"flows.reno.packet" = ["1000 B", "1500 B"]', 2, 0),
+        ('seed = [1, 5]\n"flows.reno.packet" = ["1000 B", "1500 B"]', 2, 2),
+    ],
+)
+def test_listed_seeds_are_no_points_of_a_sweep(client, small, sweep, points, seeds):
+    text = f"{small.read_text()}\n[sweep]\n{sweep}\n"
+    said = client.post("api/check", json={"file": "small.toml", "text": text}).json()
+    assert (said["about"]["points"], said["about"]["seeds"]) == (points, seeds)
+    shown = tw.Scenario.from_toml(text)._repr_html_()
+    assert f"{points} point" in shown.replace("\u00a0", " ")
+    assert (f"and {seeds} seeds" in shown.replace("\u00a0", " ")) == (seeds > 0)
+
+
 def test_warnings_are_told_as_such(client, small):
     text = small.read_text().replace("[expect]", '[expect]\n"flow.reno.fct" = "<= 1 s"')
     said = client.post("api/check", json={"file": "small.toml", "text": text}).json()

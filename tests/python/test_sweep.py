@@ -102,6 +102,12 @@ def test_a_sweep_of_nothing_is_the_scenario_with_several_seeds(short):
     assert done.runs[0].result.trace_hash == short.run(seed=3).trace_hash
 
 
+@pytest.mark.parametrize("seeds", [[3, 3], [5, 3, 5, 3], [1, 2, 3, 2]])
+def test_a_seed_that_a_grid_lists_twice_is_refused(short, seeds):
+    with pytest.raises(ValueError, match=f"sweep.seed lists {sorted(seeds)[1]} more than once"):
+        short.sweep({"seed": seeds})
+
+
 def test_seeds_that_a_grid_lists_are_the_seeds_of_its_points(short):
     done = short.sweep({"flows.reno.count": [1, 2], "seed": [3, 5]}).run(jobs=2)
     assert [(run.values, run.seed) for run in done.runs] == [

@@ -20,6 +20,8 @@ export interface About {
   readonly nodes: number;
   /** Points of its sweep; 0 without one. */
   readonly points: number;
+  /** Seeds that its sweep lists; 0 if it names none. */
+  readonly seeds: number;
   /** Whether series are recorded, which charts need. */
   readonly records: boolean;
   readonly emulation: { readonly possible: boolean; readonly reason: string };

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import escape
 
 from .. import plots
+from .._points import extent
 from ..errors import ScenarioError
 from ..event_labels import event_marks, seconds
 from ..quantities import KINDS, quantity
@@ -44,10 +45,13 @@ def of_scenario(scenario: Scenario) -> str:
     except ScenarioError as error:
         return _rendered("Scenario", scenario.title or "A scenario with mistakes", "", problems=error.picture)
     grid = scenario.tree.get("sweep", {})
-    points = 1
-    for values in grid.values():
-        points *= len(values)
-    lead = f"{_about(plan)}; a sweep over {', '.join(grid)}: {points} points" if grid else _about(plan)
+    points, seeds = extent(grid)
+    listed_seeds = f" and {seeds} seeds" if seeds else ""
+    lead = (
+        f"{_about(plan)}; a sweep over {', '.join(grid)}: {points} point{'s' if points > 1 else ''}{listed_seeds}"
+        if grid
+        else _about(plan)
+    )
     return _rendered("Scenario", plan.title or "A scenario", f"{lead}.", warnings=listed, **_of_plan(plan))
 
 

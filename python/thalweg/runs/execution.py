@@ -112,7 +112,7 @@ def locked_beside(location: RunLocation) -> AbstractContextManager[None]:
 
 def create_sweep(scenario: Scenario, *, use_grid: bool, seed: int | None, runs: int) -> Sweep:
     """The scenario's own sweep if `use_grid`, otherwise one point, with `runs` seeds from `seed` on."""
-    from ..sweep import SEED
+    from .._points import SEED
 
     if use_grid and SEED in scenario.tree.get("sweep", {}) and (seed is not None or runs > 1):
         raise CommandError(

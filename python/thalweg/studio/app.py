@@ -6,7 +6,6 @@ import asyncio
 import base64
 import hashlib
 import json
-import math
 import mimetypes
 import os
 import re
@@ -22,6 +21,7 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocketDisconnect
 
 from .. import papers
+from .._points import extent
 from .._run_folder import PAGE
 from .._text import quoted
 from ..errors import ResultError, ScenarioError, without_number
@@ -93,6 +93,7 @@ class Studio:
 
     def _about(self, scenario: Scenario, plan: Plan) -> Json:
         grid = scenario.tree.get("sweep", {})
+        points, seeds = extent(grid)
         nodes = len(plan.layout["nodes"])
         return {
             "title": plan.title,
@@ -101,7 +102,8 @@ class Studio:
             "flows": len(plan.tree.get("flows", [])),
             "links": len(plan.layout["links"]),
             "nodes": nodes,
-            "points": math.prod(len(values) for values in grid.values()) if grid else 0,
+            "points": points if grid else 0,
+            "seeds": seeds,
             "records": bool(plan.tree.get("record", {}).get("series")),
             "emulation": self._emulation(scenario, plan),
             "network": network_of_plan(plan, enlarged=BESIDE_TEXT) if nodes <= MAX_NODES else "",
