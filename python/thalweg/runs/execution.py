@@ -114,7 +114,8 @@ def create_sweep(scenario: Scenario, *, use_grid: bool, seed: int | None, runs: 
     """The scenario's own sweep if `use_grid`, otherwise one point, with `runs` seeds from `seed` on."""
     from .._points import SEED
 
-    if use_grid and SEED in scenario.tree.get("sweep", {}) and (seed is not None or runs > 1):
+    lists_seeds = use_grid and SEED in scenario.tree.get("sweep", {})
+    if lists_seeds and (seed is not None or runs > 1):
         raise CommandError(
             "[sweep] lists the seeds, so that --seed and --runs cannot name others",
             "leave out seed in [sweep], or --seed and --runs",
@@ -125,7 +126,7 @@ def create_sweep(scenario: Scenario, *, use_grid: bool, seed: int | None, runs: 
     except ScenarioError:
         raise
     except (ValueError, OverflowError) as error:
-        raise CommandError(f"--runs {runs}: {error}") from error
+        raise CommandError(str(error) if lists_seeds else f"--runs {runs}: {error}") from error
 
 
 def sweep_location(
